@@ -8,6 +8,7 @@
 
 #include "apps/cli/option.h"
 #include "apps/hub/config_reader.h"
+#include "apps/hub/own_config.h"
 #include "apps/hub/rope_setting.h"
 #include "data/tokenizers/bpe_definition.h"
 #include "engine/base/error.h"
@@ -340,9 +341,10 @@ struct Family {
   const char* model_type;
   Architecture (*read)(ConfigReader& config);
 };
-constexpr Family kFamilies[] = {{"gpt_neox", gpt_neox}, {"llama", llama},     {"mistral", mistral},
-                                {"qwen2", qwen2},       {"smollm3", smollm3}, {"bloom", bloom},
-                                {"mpt", mpt},           {"gpt2", gpt2}};
+constexpr Family kFamilies[] = {
+    {"gpt_neox", gpt_neox}, {"llama", llama},     {"mistral", mistral},
+    {"qwen2", qwen2},       {"smollm3", smollm3}, {"bloom", bloom},
+    {"mpt", mpt},           {"gpt2", gpt2},       {kOwnType, read_own_config}};
 
 }  // namespace
 
@@ -359,7 +361,7 @@ Architecture read_architecture(const std::string& file, std::string_view text) {
                                    [&](const Family& f) { return f.model_type == type; });
   if (family == std::end(kFamilies)) config.refuse("model_type", listed(families(), " or "));
   config.expect_none("quantization_config");
-  config.expect_none("auto_map");
+  if (type != kOwnType) config.expect_none("auto_map");
   Architecture a = family->read(config);
   a.family = type;
   if (a.model.vocab_size > data::kMostTokens)

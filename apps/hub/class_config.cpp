@@ -314,8 +314,8 @@ constexpr StockClass kClasses[] = {
 // What none of them has.
 void require_parts(const ModelConfig& m) {
   const auto refuse_if = [](bool has, const char* what) {
-    require<ConfigError>(!has, "hub", "no class of transformers has ", what,
-                         ": expected a model that one of them computes");
+    require<NoClass>(!has, "hub", "no class of transformers has ", what,
+                     ": expected a model that one of them computes");
   };
   refuse_if(m.sees_later, "attention to later tokens (an encoder) in these blocks");
   refuse_if(m.is_adaptive(), "an adaptive input and softmax in these blocks");
@@ -324,22 +324,26 @@ void require_parts(const ModelConfig& m) {
 }
 
 std::string config_text(const StockClass& stock, const ClassFit& fit, const ConfigNotes& notes) {
-  const auto id = [](const std::optional<int32_t>& token) { return token ? Json(*token) : Json(); };
-  const char* const dtype = notes.dtype == DType::bf16 ? "bfloat16" : "float32";
   Json config = {{"architectures", {stock.name}}, {"model_type", stock.model_type}};
   config.update(stock.config(fit));
-  config["tie_word_embeddings"] = fit.model.ties_embedding;
-  config["initializer_range"] = fit.model.init_std;
+  add_notes(fit.model, notes, config);
+  return write_json(config, 2) + "\n";
+}
+
+}  // namespace
+
+void add_notes(const ModelConfig& model, const ConfigNotes& notes, Json& config) {
+  const auto id = [](const std::optional<int32_t>& token) { return token ? Json(*token) : Json(); };
+  const char* const dtype = notes.dtype == DType::bf16 ? "bfloat16" : "float32";
+  config["tie_word_embeddings"] = model.ties_embedding;
+  config["initializer_range"] = model.init_std;
   config["bos_token_id"] = id(notes.begin_of_text);
   config["eos_token_id"] = id(notes.end_of_text);
   config["pad_token_id"] = nullptr;
   config["dtype"] = dtype;
   config["torch_dtype"] = dtype;
   config["use_cache"] = true;
-  return write_json(config, 2) + "\n";
 }
-
-}  // namespace
 
 ModelClass model_class(const ModelConfig& model, const ExportedEncoding& encoding,
                        const ConfigNotes& notes) {
@@ -354,8 +358,8 @@ ModelClass model_class(const ModelConfig& model, const ExportedEncoding& encodin
   }
   std::string text;
   for (const auto& line : lines) text += line.second;
-  fail<ConfigError>(
-      "hub", "no class of transformers computes this model. What it has otherwise than", text);
+  fail<NoClass>("hub", "no class of transformers computes this model. What it has otherwise than",
+                text);
 }
 
 }  // namespace farfield::hub

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -20,10 +21,13 @@ struct ModelClass {
 /// What a config.json says beside the model.
 struct ConfigNotes {
   DType dtype = DType::f32;  ///< of the weights
-  std::optional<int32_t> begin_of_text, end_of_text;
+  std::optional<int32_t> begin_of_text = {}, end_of_text = {};
 };
 
-/// The class for a model with this encoding. ConfigError that says of each class what the model
+/// Adds what every config.json says: ids, the type of the weights.
+void add_notes(const ModelConfig& model, const ConfigNotes& notes, nlohmann::ordered_json& config);
+
+/// The class for a model with this encoding. NoClass that says of each class what the model
 /// has otherwise, if there is none.
 ModelClass model_class(const ModelConfig& model, const ExportedEncoding& encoding,
                        const ConfigNotes& notes);

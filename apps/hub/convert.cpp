@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "apps/hub/encoding_tables.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 #include "layers/attention.h"
@@ -29,25 +30,50 @@ class Converter {
         progress_(progress),
         n_in_all_(parameter_count(model_)) {
     prefix_ = names_.prefix;
-    if (!files.has(prefix_ + names_.embedding + ".weight")) prefix_.clear();
+    if (!names_.is_ours && !files.has(prefix_ + names_.embedding + ".weight")) prefix_.clear();
   }
 
   run::NamedTensors all() {
     const int64_t d = model_.d_model;
-    matrix("gpt_neox.embed_in.weight", prefix_ + names_.embedding, model_.vocab_size, d);
+    if (model_.is_adaptive())
+      bands();
+    else
+      matrix("gpt_neox.embed_in.weight", prefix_ + names_.embedding, model_.vocab_size, d);
     if (model_.has_embedding_norm)
       norm("gpt_neox.embed_in_layernorm", prefix_ + names_.embedding_norm);
     for (int64_t i = 0; i < model_.n_layer; ++i) layer(i);
-    norm("gpt_neox.final_layer_norm", prefix_ + names_.final_norm);
-    if (!model_.ties_embedding) matrix("embed_out.weight", names_.head, model_.vocab_size, d);
+    if (model_.has_final_norm) norm("gpt_neox.final_layer_norm", prefix_ + names_.final_norm);
+    if (!model_.ties_embedding && !model_.is_adaptive())
+      matrix("embed_out.weight", names_.head, model_.vocab_size, d);
     if (!names_.positions.empty())
       matrix(posenc::checkpoint_name("learned_abs.weight"), prefix_ + names_.positions,
              model_.train_len, d);
+    if (names_.is_ours)
+      for (const Parameter& p : encoding_of(model_).parameters())
+        same(posenc::checkpoint_name(p.name), p.value.shape());
     check_all_read();
     return std::move(made_);
   }
 
  private:
+  // An adaptive input and softmax, under our own names.
+  void bands() {
+    for (int64_t i = 0; i < model_.n_band(); ++i) {
+      const std::string band = concat("gpt_neox.embed_in.bands.", i);
+      const int64_t width = model_.band_width(i);
+      same(band + ".weight", {model_.band_size(i), width});
+      same(band + ".projection.weight", {model_.d_model, width});
+    }
+    same("embed_out.clusters.weight", {model_.n_band() - 1, model_.d_model});
+  }
+
+  void same(const std::string& name, const Shape& shape) {
+    check_shape(name, shape);
+    Tensor made = Tensor::empty(shape, DType::f32);
+    files_.read(name, 0, {made.data<float>(), static_cast<size_t>(made.numel())});
+    add(name, made);
+  }
+
   void layer(int64_t i) {
     const int64_t d = model_.d_model, d_ff = model_.d_ff,
                   d_heads = model_.n_head * model_.head_dim();
@@ -174,7 +200,8 @@ class Converter {
     for (const std::string& name : files_.unread()) {
       const bool is_buffer =
           std::any_of(names_.buffers.begin(), names_.buffers.end(),
-                      [&](const std::string& end) { return name.ends_with(end); });
+                      [&](const std::string& end) { return name.ends_with(end); }) ||
+          (!names_.tables.empty() && name.starts_with(names_.tables));
       const bool is_tied_head = model_.ties_embedding && name == names_.head + ".weight";
       if (is_tied_head) check_tied_head(name);
       require<IoError>(is_buffer || is_tied_head, kWhere, files_.name(),

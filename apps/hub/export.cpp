@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "apps/cli/options.h"
@@ -9,6 +10,7 @@
 #include "apps/hub/class_config.h"
 #include "apps/hub/export_weights.h"
 #include "apps/hub/exported_encoding.h"
+#include "apps/hub/own_class.h"
 #include "apps/hub/weight_names.h"
 #include "apps/run/checkpoint.h"
 #include "apps/run/corpus.h"
@@ -83,6 +85,68 @@ ModelConfig model_of(const run::SourceRun& source, const std::map<std::string, T
   return model;
 }
 
+// What of a folder depends on the class.
+struct ExportedModel {
+  std::string class_name, config;
+  run::NamedTensors tensors;
+  int64_t n_parameter = 0;
+  int64_t max_length = 0;  // tokens
+  std::string encoding;    // for people
+};
+
+int64_t numel(const run::NamedTensors& tensors) {
+  return std::accumulate(tensors.begin(), tensors.end(), int64_t{0},
+                         [](int64_t n, const auto& item) { return n + item.second.numel(); });
+}
+
+ExportedModel stock_model(const ExportRequest& request, const ModelConfig& model,
+                          const ConfigNotes& notes, std::map<std::string, Tensor> weights) {
+  const ExportedEncoding encoding = exported_encoding(model);
+  const ModelClass stock = model_class(model, encoding, notes);
+  ExportedModel made{
+      .class_name = stock.name,
+      .config = stock.config,
+      .tensors = export_weights(model, weight_names(stock.model_type), std::move(weights),
+                                {request.dtype, encoding.n_position, request.run}),
+      .max_length = model.train_len,
+      .encoding = encoding.text};
+  made.n_parameter = numel(made.tensors);
+  return made;
+}
+
+ExportedModel own_model(const ExportRequest& request, const ModelConfig& model,
+                        const ConfigNotes& notes, std::map<std::string, Tensor> weights,
+                        uint64_t seed) {
+  OwnModel own =
+      own_class(model, std::move(weights),
+                {.notes = notes, .length = request.length, .seed = seed, .where = request.run});
+  for (const std::string& remark : own.remarks) cli::remarks() << "model: " << remark << '\n';
+  return {.class_name = kOwnClass,
+          .config = std::move(own.config),
+          .tensors = std::move(own.tensors),
+          .n_parameter = own.n_parameter,
+          .max_length = own.length,
+          .encoding = concat(model.posenc, ", tables for ", own.length, " tokens")};
+}
+
+// Whether our own class is to compute a model. ConfigError for one that it does not compute, or
+// that the library does not, if that is asked for.
+bool takes_own(const ExportRequest& request, const ModelConfig& model, const ConfigNotes& notes) {
+  if (request.choice != ClassChoice::own) {
+    try {
+      model_class(model, exported_encoding(model), notes);
+      require<ConfigError>(!request.length, "hub",
+                           "--length: expected none for a class of the "
+                           "library, which has no tables; --class own writes a folder with them");
+      return false;
+    } catch (const NoClass&) {
+      if (request.choice == ClassChoice::stock) throw;
+    }
+  }
+  require_own_class(model, request.length);
+  return true;
+}
+
 }  // namespace
 
 void export_model(const ExportRequest& request, std::ostream& out) {
@@ -90,11 +154,10 @@ void export_model(const ExportRequest& request, std::ostream& out) {
                        ": expected a folder that is not there yet, got one; remove it, or choose "
                        "another name");
   const run::SourceRun source = run::open_source(request.run, request.step, {});
-  const ExportedEncoding encoding = exported_encoding(source.config.model);
   const data::TokenizerPtr tokenizer = run::tokenizer_of(source.folder);
   const ConfigNotes notes = notes_of(tokenizer, request.dtype);
   // Before the weights are read: what cannot be exported is refused at once.
-  model_class(source.config.model, encoding, notes);
+  const bool is_own = takes_own(request, source.config.model, notes);
 
   run::Checkpoint checkpoint =
       run::load_checkpoint(run::find_checkpoint(source.folder.checkpoints(), source.step),
@@ -103,16 +166,15 @@ void export_model(const ExportRequest& request, std::ostream& out) {
       run::whole_weights(source.folder, source.config, checkpoint);
   checkpoint.model.clear();
   const ModelConfig model = model_of(source, weights);
-  const ModelClass stock = model_class(model, encoding, notes);
-  const run::NamedTensors tensors =
-      export_weights(model, weight_names(stock.model_type), std::move(weights),
-                     {request.dtype, encoding.n_position, request.run});
-  int64_t n_parameter = 0;
-  for (const auto& item : tensors) n_parameter += item.second.numel();
+  const ExportedModel made_model =
+      is_own ? own_model(request, model, notes, std::move(weights), source.config.seed)
+             : stock_model(request, model, notes, std::move(weights));
 
   AtomicFolder made(request.out);
   const fs::path folder = made.folder();
-  write_file_atomic(folder / "config.json", stock.config);
+  write_file_atomic(folder / "config.json", made_model.config);
+  if (is_own)
+    for (const auto& [name, text] : own_class_files()) write_file_atomic(folder / name, text);
   write_file_atomic(folder / "generation_config.json",
                     generation_config(notes, tokenizer ? tokenizer->n_vocab() : model.vocab_size,
                                       model.vocab_size));
@@ -120,42 +182,62 @@ void export_model(const ExportRequest& request, std::ostream& out) {
     write_file_atomic(folder / std::string(data::kTokenizerFile), tokenizer->file());
     write_file_atomic(folder / "tokenizer_config.json",
                       tokenizer_config(source.folder.tokenizer().string(), tokenizer->file(), notes,
-                                       model.train_len));
+                                       made_model.max_length));
   } else {
     cli::remarks() << "model: " << request.run << " has no tokenizer's file ("
                    << (tokenizer ? tokenizer->name() : "none")
                    << "): the folder has none, and takes token ids\n";
   }
-  write_safetensors(folder / "model.safetensors", tensors,
+  write_safetensors(folder / "model.safetensors", made_model.tensors,
                     {{"format", "pt"},
                      {"farfield_step", std::to_string(source.step)},
                      {"farfield_model_hash", source.hash}});
   made.commit();
+  if (is_own)
+    cli::remarks() << "model: " << request.out
+                   << " has code of our own: from_pretrained() opens it with "
+                      "trust_remote_code=True\n";
   out << "model: " << request.out << " from " << request.run << " at step " << source.step << ": "
-      << stock.name << ", " << fixed(static_cast<double>(n_parameter) * 1e-6, 1)
-      << "M parameters in " << (request.dtype == DType::bf16 ? "bfloat16" : "float32") << ", "
-      << encoding.text << '\n';
+      << made_model.class_name << ", "
+      << fixed(static_cast<double>(made_model.n_parameter) * 1e-6, 1) << "M parameters in "
+      << (request.dtype == DType::bf16 ? "bfloat16" : "float32") << ", " << made_model.encoding
+      << '\n';
 }
 
 int export_command(int argc, const char* const* argv, std::ostream& out) {
   ExportRequest request;
-  std::string dtype = "fp32";
+  std::string dtype = "fp32", choice = "auto";
   cli::Options options(
       "model export",
-      "Makes a Hugging Face folder of a run, which from_pretrained() of transformers opens without "
-      "code of ours: config.json, generation_config.json, model.safetensors, and the tokenizer's "
-      "files if it is not built in. A model that no class of the library computes exactly is "
-      "refused, saying why.");
+      "Makes a Hugging Face folder of a run, which from_pretrained() of transformers opens: "
+      "config.json, generation_config.json, model.safetensors, and the tokenizer's files if it is "
+      "not built in. Where a class of the library computes the model exactly, no code of ours is "
+      "needed. For other models the folder has the code of our own class, which "
+      "trust_remote_code=True admits, and tables of the positional encoding.");
   options.add_positional("RUN", request.run, "the run, of train or of model import")
       .group("Folder")
       .add("out", request.out, "FOLDER", "the new folder")
       .add("dtype", dtype, "fp32|bf16", "type of the weights; bf16 rounds them")
-      .add("step", request.step, "N", "the checkpoint of this step (default: the newest)");
+      .add("step", request.step, "N", "the checkpoint of this step (default: the newest)")
+      .add("class", choice, "auto|stock|own",
+           "whose class computes it: the library's if one fits, else our own; the library's, or a "
+           "refusal that says why; our own")
+      .add("length", request.length, "N",
+           concat("tokens that the tables of our own class reach; it refuses longer inputs "
+                  "(default: ",
+                  kOwnLengths, " times the training length, or as far as the encoding goes)"));
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(!request.run.empty(), "model", "expected model export RUN --out FOLDER");
   require<ConfigError>(!request.out.empty(), "model", "expected --out FOLDER, the folder to make");
   require<ConfigError>(dtype == "fp32" || dtype == "bf16", "model",
                        "--dtype: expected fp32 or bf16, got '", dtype, '\'');
+  require<ConfigError>(choice == "auto" || choice == "stock" || choice == "own", "model",
+                       "--class: expected auto, stock or own, got '", choice, '\'');
+  require<ConfigError>(!request.length || *request.length >= 1, "model",
+                       "--length: expected at least 1 token, got ", request.length.value_or(1));
+  request.choice = choice == "own"     ? ClassChoice::own
+                   : choice == "stock" ? ClassChoice::stock
+                                       : ClassChoice::first_fit;
   request.dtype = dtype == "bf16" ? DType::bf16 : DType::f32;
   export_model(request, out);
   return cli::kDone;

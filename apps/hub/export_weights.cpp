@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/hub/encoding_tables.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 #include "layers/attention.h"
@@ -28,18 +29,22 @@ class WeightExporter {
   run::NamedTensors all() {
     const int64_t d = model_.d_model;
     const std::string& prefix = names_.prefix;
-    put(prefix + names_.embedding + ".weight",
-        take("gpt_neox.embed_in.weight", {model_.vocab_size, d}));
+    if (model_.is_adaptive())
+      bands();
+    else
+      put(prefix + names_.embedding + ".weight",
+          take("gpt_neox.embed_in.weight", {model_.vocab_size, d}));
     if (model_.has_embedding_norm)
       norm("gpt_neox.embed_in_layernorm", prefix + names_.embedding_norm);
     for (int64_t i = 0; i < model_.n_layer; ++i) layer(i);
-    norm("gpt_neox.final_layer_norm", prefix + names_.final_norm);
-    if (!model_.ties_embedding)
+    if (model_.has_final_norm) norm("gpt_neox.final_layer_norm", prefix + names_.final_norm);
+    if (!model_.ties_embedding && !model_.is_adaptive())
       put(names_.head + ".weight", take("embed_out.weight", {model_.vocab_size, d}));
     if (!names_.positions.empty()) {
       put(prefix + names_.positions + ".weight",
           take(posenc::checkpoint_name("learned_abs.weight"), {how_.n_position, d}));
     }
+    if (names_.is_ours) encoding();
     require<IoError>(ours_.empty(), "hub", how_.where,
                      ": expected the tensors of its model alone, got '",
                      ours_.empty() ? "" : ours_.begin()->first, "' too");
@@ -47,6 +52,28 @@ class WeightExporter {
   }
 
  private:
+  // An adaptive input and softmax, which our own class alone has.
+  void bands() {
+    const int64_t d = model_.d_model;
+    for (int64_t i = 0; i < model_.n_band(); ++i) {
+      const std::string band = concat("gpt_neox.embed_in.bands.", i);
+      const int64_t width = model_.band_width(i);
+      same(band + ".weight", {model_.band_size(i), width});
+      same(band + ".projection.weight", {d, width});
+    }
+    same("embed_out.clusters.weight", {model_.n_band() - 1, d});
+  }
+
+  // Learned values of the encoding, unrounded: tables were computed from these.
+  void encoding() {
+    for (const Parameter& p : encoding_of(model_).parameters()) {
+      const std::string name = posenc::checkpoint_name(p.name);
+      made_.emplace_back(name, take(name, p.value.shape()));
+    }
+  }
+
+  void same(const std::string& name, const Shape& shape) { put(name, take(name, shape)); }
+
   void layer(int64_t i) {
     const int64_t d = model_.d_model, d_ff = model_.d_ff,
                   d_heads = model_.n_head * model_.head_dim();

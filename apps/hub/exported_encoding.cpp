@@ -125,10 +125,10 @@ class EncodingReader {
 
   template <class... Parts>
   void refuse_unless(bool ok, const Parts&... what) const {
-    require<ConfigError>(ok, "hub", "no class of transformers has ", concat(what...),
-                         ": expected a model with ", joined(kRotary),
-                         " (and a window), with alibi, learned_abs or ", "none, got '",
-                         model_.posenc, "'");
+    require<NoClass>(ok, "hub", "no class of transformers has ", concat(what...),
+                     ": expected a model with ", joined(kRotary),
+                     " (and a window), with alibi, learned_abs or ", "none, got '", model_.posenc,
+                     "'");
   }
 
   const ModelConfig& model_;

@@ -5,9 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "layers/config.h"
 
 namespace farfield::hub {
+
+/// No class of the transformers library computes a model; the message says why.
+struct NoClass : ConfigError {
+  using ConfigError::ConfigError;
+};
 
 /// The positional encoding of a model, in the terms in which classes of the transformers library
 /// have one.
@@ -22,7 +28,7 @@ struct ExportedEncoding {
   std::string text;                       ///< the expression, for messages
 };
 
-/// ConfigError, naming the term or the argument, for what no class has.
+/// NoClass, naming the term or the argument, for what no class has.
 ExportedEncoding exported_encoding(const ModelConfig& model);
 
 }  // namespace farfield::hub

@@ -53,7 +53,8 @@ data::TokenizerPtr tokenizer_of(const ImportRequest& request, const Architecture
 }
 
 // The settings of a run with this architecture that has trained no step.
-run::ResolvedConfig settings_of(const Architecture& architecture, const std::string& name) {
+run::ResolvedConfig settings_of(const std::string& folder, const Architecture& architecture,
+                                const std::string& name) {
   const ModelConfig& model = architecture.model;
   run::RunConfig config;
   config.preset = "small";
@@ -61,6 +62,7 @@ run::ResolvedConfig settings_of(const Architecture& architecture, const std::str
   config.n_head = model.n_head;
   config.d_model = model.d_model;
   config.d_ff = model.d_ff;
+  if (model.is_adaptive()) config.cutoffs = joined(model.cutoffs, ",");
   config.train_len = model.train_len;
   config.architecture = run::architecture_of(model);
   config.posenc = model.posenc;
@@ -70,7 +72,11 @@ run::ResolvedConfig settings_of(const Architecture& architecture, const std::str
   config.batch = 1;
   config.lr = 5e-5;  // for those who go on from here: fine-tuning
   config.device = "cpu";
-  return run::resolve(config);
+  try {
+    return run::resolve(config);
+  } catch (const ConfigError& error) {  // the file's sizes and expression, not the command line's
+    fail<IoError>(kWhere, folder, ": expected a model that can be built: ", error.what());
+  }
 }
 
 std::string manifest_of(const ImportRequest& request, const Architecture& architecture,
@@ -122,7 +128,7 @@ void import_model(const ImportRequest& request, std::ostream& out) {
   require<IoError>(tokenizer->n_vocab() <= model.vocab_size, kWhere, request.folder,
                    ": expected a tokenizer of at most the ", model.vocab_size,
                    " ids of the embedding, got ", tokenizer->n_vocab());
-  const run::ResolvedConfig config = settings_of(architecture, name_of(request));
+  const run::ResolvedConfig config = settings_of(request.folder, architecture, name_of(request));
 
   cli::Progress progress = cli::Progress::on_stderr();
   const run::NamedTensors tensors = convert(architecture, files, [&](double share) {

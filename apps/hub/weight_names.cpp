@@ -111,9 +111,21 @@ const WeightNames kLlama = {.prefix = "model.",
                             .is_transposed = false,
                             .buffers = {"rotary_emb.inv_freq"}};
 
+// Our own, which are GPT-NeoX's and more.
+WeightNames with_our_parts(WeightNames names) {
+  names.embedding_norm = "embed_in_layernorm";
+  names.gate = "mlp.gate";
+  names.buffers.clear();
+  names.tables = kOwnTables;
+  names.is_ours = true;
+  return names;
+}
+
 }  // namespace
 
 const WeightNames& weight_names(std::string_view model_type) {
+  static const WeightNames ours = with_our_parts(kGptNeoX);
+  if (model_type == kOwnType) return ours;
   if (model_type == "gpt_neox") return kGptNeoX;
   if (model_type == "gpt2") return kGpt2;
   if (model_type == "bloom") return kBloom;

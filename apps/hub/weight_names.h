@@ -6,6 +6,10 @@
 
 namespace farfield::hub {
 
+/// The model_type of models that our own class computes, and the beginning of their tables' names.
+inline constexpr const char* kOwnType = "farfield";
+inline constexpr const char* kOwnTables = "gpt_neox.encoding.";
+
 /// How the rows of the QKV projection lie in a file.
 enum class QkvLayout {
   separate,  ///< three tensors
@@ -23,6 +27,10 @@ struct WeightNames {
   bool is_transposed = false;  ///< weights of linear layers are [in, out]
   /// Ends of the names of tensors that are not read: tables that code makes anew.
   std::vector<std::string> buffers;
+  /// Beginning of the names of such tables; empty: none.
+  std::string tables = {};
+  /// All is under our own names, learned values of the encoding too, which stay in float32.
+  bool is_ours = false;
 };
 
 /// Those of a family, by its model_type. ConfigError for another.

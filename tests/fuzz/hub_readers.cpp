@@ -1,7 +1,9 @@
 #include <sstream>
 
 #include "apps/hub/architecture.h"
+#include "apps/hub/encoding_tables.h"
 #include "apps/hub/import.h"
+#include "apps/hub/own_config.h"
 #include "apps/hub/weight_files.h"
 #include "engine/base/file.h"
 #include "tests/fuzz/readers.h"
@@ -24,6 +26,9 @@ std::vector<std::string> other_hub_configs() {
   std::vector<std::string> all;
   for (const char* name : {"gpt_neox", "llama3", "llama_yarn", "qwen2", "bloom", "mpt", "gpt2"})
     all.push_back(read_file(golden_hub(name) / "config.json"));
+  const ModelConfig model{.posenc = "kerple_log + rope"};
+  const posenc::Composition encoding = hub::encoding_of(model);
+  all.push_back(hub::own_config(model, encoding, hub::encoding_tables(encoding, 8), {}));
   return all;
 }
 

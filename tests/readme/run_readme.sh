@@ -20,7 +20,7 @@ mkdir -p "$here/home/build/cpu"
 ln -s "$bin" "$here/home/build/cpu/bin"
 
 # What a block that is not run may be about.
-readonly not_run='^(#!/bin/bash|mpirun |torchrun |docker |#SBATCH |srun build/cuda|\./demo|\./check|\.ci/run|cmake |ctest |build/cuda|apps/gpu_check|third_party/(debian_text|gpu_bundle|packages)|tar -xJf (build/)?gpu_bundle|tar -xzf visit/|bench |build/cpu/bin/bench |build/cpu/bin/[a-z]+ .*(prose|SmolLM2|smollm2|sweeps/(mine|small)))'
+readonly not_run='^(#!/bin/bash|mpirun |torchrun |docker |#SBATCH |srun build/cuda|\./demo|\./check|\.ci/run|cmake |ctest |build/cuda|apps/gpu_check|third_party/(debian_text|gpu_bundle|packages)|tar -xJf (build/)?gpu_bundle|tar -xzf visit/|bench |lm_eval |build/cpu/bin/bench |build/cpu/bin/[a-z]+ .*(prose|SmolLM2|smollm2|sweeps/(mine|small)))'
 
 failed() {
   echo "readme: $*" >&2

@@ -47,7 +47,7 @@ set(reserved
   "^boost/context"                                           "^tests/support/cuda/fibers"
   "^boost/program_options"                                   "^apps/cli/"
   "^nlohmann/json\\.hpp"                                     "^(engine/base/json\\.h$|tests/)"
-  "^nlohmann/json_fwd"                                       "^apps/(cli/json_number|hub/config_reader|run/(folder|lineage|place))\\.h$"
+  "^nlohmann/json_fwd"                                       "^apps/(cli/json_number|hub/(class_config|config_reader)|run/(folder|lineage|place))\\.h$"
   "^zstd"                                                    "^(data|tests)/"
   "^zlib\\.h$"                                                "^(data/gzip_reader\\.cpp$|tests/)"
   "^utf8proc\\.h$"                                            "^data/tokenizers/unicode\\.cpp$"

@@ -35,7 +35,9 @@ void import_from(const fs::path& folder, const fs::path& run) {
 
 std::string export_to(const fs::path& run, const fs::path& folder, DType dtype = DType::f32) {
   std::ostringstream said;
-  export_model({.run = run.string(), .out = folder.string(), .dtype = dtype}, said);
+  export_model(
+      {.run = run.string(), .out = folder.string(), .dtype = dtype, .choice = ClassChoice::stock},
+      said);
   return said.str();
 }
 
@@ -160,6 +162,12 @@ BOOST_AUTO_TEST_CASE(the_command_line_names_what_it_lacks) {
   const char* half[] = {"export", "run", "--out", "folder", "--dtype", "fp16"};
   BOOST_CHECK_EXCEPTION(export_command(6, half, said), ConfigError,
                         says("--dtype: expected fp32 or bf16, got 'fp16'"));
+  const char* other[] = {"export", "run", "--out", "folder", "--class", "mine"};
+  BOOST_CHECK_EXCEPTION(export_command(6, other, said), ConfigError,
+                        says("--class: expected auto, stock or own, got 'mine'"));
+  const char* empty[] = {"export", "run", "--out", "folder", "--length", "0"};
+  BOOST_CHECK_EXCEPTION(export_command(6, empty, said), ConfigError,
+                        says("--length: expected at least 1 token, got 0"));
 }
 
 BOOST_AUTO_TEST_CASE(no_tensor_is_lost_and_none_is_made_up) {
