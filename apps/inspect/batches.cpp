@@ -44,6 +44,9 @@ Source open_source(const BatchesRequest& request) {
   require<ConfigError>(config.task.empty(), kWhere, request.run,
                        ": expected a run that reads text, got one that is trained on ", config.task,
                        "; prepare task prints its samples");
+  require<ConfigError>(!config.is_imported, kWhere, request.run,
+                       ": expected a run of `train`, got one of `model import`, which has no "
+                       "training steps");
   run::TrainState state =
       run::load_newest_checkpoint(run.checkpoints(), /*with_optimizer=*/false).state;
   config.data = run::find_data(run);
