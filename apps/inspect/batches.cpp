@@ -105,7 +105,7 @@ std::vector<int64_t> documents_before(const Source& source,
 // One row for each sequence of the step, in the order in which they are computed; `tokens` makes
 // the last field of the ids of a window. With several corpora each row ends with its corpus.
 template <class F>
-cli::Table table_of(const Source& source, int64_t step, const F& tokens) {
+cli::Table sequences_table(const Source& source, int64_t step, const F& tokens) {
   const run::ResolvedConfig& config = source.config;
   const int64_t n_rows = config.batch, n_piece = train::shape_of(config).n_piece();
   const bool is_mixture = source.data.corpora().size() > 1;
@@ -155,7 +155,7 @@ std::string begin_of_text(const data::Tokenizer& tokenizer, const std::vector<in
   return '"' + text + '"' + (ids.size() > kShown ? "..." : "");
 }
 
-void print(const Source& source, int64_t step, cli::Printout& page) {
+void print_step(const Source& source, int64_t step, cli::Printout& page) {
   std::ostream& out = page.text();
   const run::ResolvedConfig& config = source.config;
   const data::Loader loader = run::loader_of(config, source.data);
@@ -182,7 +182,7 @@ void print(const Source& source, int64_t step, cli::Printout& page) {
   if (std::find(skipped.begin(), skipped.end(), step) != skipped.end())
     out << "left out of the training: its loss or gradient was not finite\n";
   out << '\n';
-  cli::Table table = table_of(source, step, [&](const std::vector<int32_t>& ids) {
+  cli::Table table = sequences_table(source, step, [&](const std::vector<int32_t>& ids) {
     return begin_of_text(source.data.tokenizer(), ids);
   });
   table.columns[10].name = "text";
@@ -225,11 +225,11 @@ int inspect_batches(int argc, const char* const* argv, std::ostream& out) {
                        "--step: expected a step from 1 to ", source.config.steps, ", got ",
                        *request.step);
   if (request.csv) {
-    out << cli::csv_of(table_of(source, *request.step, all_ids));
+    out << cli::csv_of(sequences_table(source, *request.step, all_ids));
     return cli::kDone;
   }
   cli::Printout page(out, "inspect batches", request.json);
-  print(source, *request.step, page);
+  print_step(source, *request.step, page);
   page.finish();
   return cli::kDone;
 }

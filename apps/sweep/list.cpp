@@ -80,7 +80,8 @@ Plan plan_to_show(const Experiment& e, PlanOptions plan) {
   return plan_of(e, plan);
 }
 
-void print(const Experiment& e, const PlanOptions& plan, bool is_long, std::ostream& out) {
+void print_experiment(const Experiment& e, const PlanOptions& plan, bool is_long,
+                      std::ostream& out) {
   out << joined(ids_of(e)) << ": " << e.title << "\n    " << e.source << '\n';
   if (!e.not_run.empty()) {
     out << "    NOT RUN: " << e.not_run << '\n';
@@ -156,7 +157,7 @@ int list_command(int argc, const char* const* argv, std::ostream& out) {
   if (json)
     page.add(experiments_table(all, plan));
   else
-    for (const Experiment* e : all) print(*e, plan, is_long, out);
+    for (const Experiment* e : all) print_experiment(*e, plan, is_long, out);
   page.finish();
   return cli::kDone;
 }
