@@ -21,7 +21,13 @@ elseif(NOT commit MATCHES "-dirty$")
     string(APPEND commit "-dirty")
   endif()
 endif()
-set(text "#pragma once\nnamespace farfield::cli {\ninline constexpr char kCommit[] = \"${commit}\";\n}\n")
+execute_process(
+  COMMAND git show --no-patch --format=%cs
+  WORKING_DIRECTORY "${SOURCE}"
+  OUTPUT_VARIABLE day OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+set(text "#pragma once\nnamespace farfield::cli {\n")
+string(APPEND text "inline constexpr char kCommit[] = \"${commit}\";\n")
+string(APPEND text "inline constexpr char kCommitDay[] = \"${day}\";\n}\n")
 set(old "")
 if(EXISTS "${OUTPUT}")
   file(READ "${OUTPUT}" old)

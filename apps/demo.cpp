@@ -15,8 +15,11 @@ int demo_program(int argc, char** argv) {
       "Trains the same small model with several positional encodings at one length and tests it "
       "at\nlonger ones. If you run it again, it continues where it stopped.");
   demo::add_options(options, request);
+  bool json = false;
+  add_json_option(options, json);
   if (!options.parse(argc, argv, std::cout)) return cli::kDone;
-  return demo::run_demo(request, std::cout);
+  cli::Printout page(std::cout, "demo", json);
+  return demo::run_demo(request, page);
 }
 
 }  // namespace

@@ -69,7 +69,12 @@ void read_run(const std::string& path, cli::Options& options, run::RunConfig& re
   const run::RunFolder folder =
       run::RunFolder::open(path);  // the error tells what the folder is instead
   const std::string file = (folder.path() / "config.conf").string();
-  run::config_of_file(file, folder.config());  // alone first: its mistakes are not the caller's
+  const run::ResolvedConfig started =  // alone first: its mistakes are not the caller's
+      run::config_of_file(file, folder.config());
+  require<ConfigError>(!started.is_imported, "train", path,
+                       ": expected a run of `train`, got one of `model import`, which has no "
+                       "training to resume; train --init-from ",
+                       path, " --data CORPUS --steps N trains a new run from its weights");
   const std::string source = run::value_of(folder.config(), "init-from");
   if (options.given("init-from") && request.init_from != source) {  // maybe it has moved
     require<ConfigError>(!source.empty(), "train", path,

@@ -107,7 +107,7 @@ class Attention {
 
 }  // namespace
 
-int bench_attention(int argc, const char* const* argv, std::ostream& out) {
+int bench_attention(int argc, const char* const* argv, std::ostream& to) {
   BenchOptions common;
   std::vector<int64_t> lengths = {512, 2048, 4096, 8192, 16384};
   std::vector<std::string> posenc = {"none", "alibi", "kerple_log"};
@@ -132,7 +132,7 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
            "as many sequences as hold N tokens, at least one (default: one sequence)")
       .add("forward", forward_only, "leave the gradients out");
   common.add_to(options);
-  if (!options.parse(argc, argv, out)) return cli::kDone;
+  if (!options.parse(argc, argv, to)) return cli::kDone;
   common.apply();
   require<ConfigError>(n_head >= 1 && head_dim >= 1, "bench",
                        "expected heads and head-dim from 1 on, got ", n_head, " and ", head_dim);
@@ -140,19 +140,21 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
                        n_token.value_or(1));
   check_lengths(lengths);
 
+  cli::Printout page(to, "bench attention", common.table.is_json);
+  std::ostream& out = page.text();
   const std::string peak_line = common.peak().line;
   out << n_head << " heads of " << head_dim << ", " << *common.precision << ", "
       << (forward_only ? "forward" : "forward and backward") << "; " << peak_line << "\n\n";
-  Report report(out,
+  Report report(page,
                 {"encoding",
-                 "length",
+                 {"length", "length", "tokens"},
                  "ms",
-                 {"min", "min, ms"},
-                 {"max", "max, ms"},
-                 {"forward", "forward, ms"},
-                 {"backward", "backward, ms"},
+                 {"min", "min, ms", "ms"},
+                 {"max", "max, ms", "ms"},
+                 {"forward", "forward, ms", "ms"},
+                 {"backward", "backward, ms", "ms"},
                  "GFLOP/s",
-                 {"share", "share of the peak"},
+                 {"share", "share of the peak", "share of 1"},
                  "against none",
                  "extra MiB"},
                 24, common.table);
@@ -172,12 +174,13 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
         bench_encodings(posenc), /*warm_up=*/1, common.rounds, make,
         [&](const Contender<Attention>& one) {
           const double rate = gflop / one.time_s.median();
-          report.add({one.posenc, std::to_string(length), milliseconds(one.time_s.median()),
+          report.add({one.posenc, length, milliseconds(one.time_s.median()),
                       milliseconds(one.time_s.min()), milliseconds(one.time_s.max()),
                       milliseconds(one.subject->forward_s().median()),
-                      forward_only ? "" : milliseconds(one.subject->backward_s().median()),
-                      fixed(rate, 1), Peak{peak.median(), {}}.share(rate), ratio(one.against_none),
-                      mebibytes(one.subject->extra_bytes())});
+                      forward_only ? cli::Cell::missing("")
+                                   : milliseconds(one.subject->backward_s().median()),
+                      cli::fixed_cell(rate, 1), Peak{peak.median(), {}}.share(rate),
+                      ratio(one.against_none), mebibytes(one.subject->extra_bytes())});
         });
     for (const std::string& line : here.lines)
       left_out.lines.push_back(concat("left out at ", length, ": ", line, '\n'));
@@ -187,6 +190,7 @@ int bench_attention(int argc, const char* const* argv, std::ostream& out) {
   if (!left_out.lines.empty())
     out << common.table.fence() << joined(left_out.lines, "") << common.table.fence();
   report.print_memory();
+  page.finish();
   left_out.rethrow();
   return cli::kDone;
 }

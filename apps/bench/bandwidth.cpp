@@ -92,7 +92,7 @@ std::vector<Work> works(int64_t n_row, int64_t d, int64_t n_vocab, int64_t n_wei
 
 }  // namespace
 
-int bench_bandwidth(int argc, const char* const* argv, std::ostream& out) {
+int bench_bandwidth(int argc, const char* const* argv, std::ostream& to) {
   BenchOptions common;
   int64_t n_row = 65536, width = 768, n_vocab = 50304, n_weight = 64'000'000;
   cli::Options options(
@@ -105,11 +105,13 @@ int bench_bandwidth(int argc, const char* const* argv, std::ostream& out) {
       .add("vocab-size", n_vocab, "N", "logits of a token; there are logits of rows / 16 tokens")
       .add("weights", n_weight, "N", "parameters that the optimizer updates");
   common.add_to(options);
-  if (!options.parse(argc, argv, out)) return cli::kDone;
+  if (!options.parse(argc, argv, to)) return cli::kDone;
   common.apply();
   require<ConfigError>(n_row >= 1 && width >= 1 && n_vocab >= 1 && n_weight >= 1, "bench",
                        "expected sizes from 1 on");
 
+  cli::Printout page(to, "bench bandwidth", common.table.is_json);
+  std::ostream& out = page.text();
   const std::string peak_line = common.peak().line;
   out << n_row << " x " << width << ", vocabulary " << n_vocab << ", " << n_weight << " weights, "
       << *common.precision << "; " << peak_line << "\n\n";
@@ -124,8 +126,14 @@ int bench_bandwidth(int argc, const char* const* argv, std::ostream& out) {
     });
     return 1e-9 * kTimes * work.n_bytes / time;
   };
-  Report report(out,
-                {"work", "MB", "ms", "GB/s", {"min", "min, GB/s"}, {"max", "max, GB/s"}, "of copy"},
+  Report report(page,
+                {"work",
+                 "MB",
+                 "ms",
+                 "GB/s",
+                 {"min", "min, GB/s", "GB/s"},
+                 {"max", "max, GB/s", "GB/s"},
+                 {"of copy", "of copy", "share of 1"}},
                 26, common.table);
   for (const Work& work : all) {
     analysis::Samples rates, copies;
@@ -135,12 +143,13 @@ int bench_bandwidth(int argc, const char* const* argv, std::ostream& out) {
       copies.add(copy);
       rates.add(own);
     }
-    report.add({work.name, fixed(1e-6 * work.n_bytes, 1),
-                milliseconds(1e-9 * work.n_bytes / rates.median()), fixed(rates.median(), 1),
-                fixed(rates.min(), 1), fixed(rates.max(), 1),
-                percent(analysis::median_ratio(rates, copies))});
+    report.add({work.name, cli::fixed_cell(1e-6 * work.n_bytes, 1),
+                milliseconds(1e-9 * work.n_bytes / rates.median()),
+                cli::fixed_cell(rates.median(), 1), cli::fixed_cell(rates.min(), 1),
+                cli::fixed_cell(rates.max(), 1), percent(analysis::median_ratio(rates, copies))});
   }
   report.finish(source_line(machine_here(common.where()), argc, argv));
+  page.finish();
   return cli::kDone;
 }
 

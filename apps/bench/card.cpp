@@ -26,8 +26,8 @@ constexpr Card kCards[] = {
 
 }  // namespace
 
-std::string Peak::share(double rate_gflops) const {
-  return gflops > 0 ? percent(rate_gflops / gflops) : "";
+cli::Cell Peak::share(double rate_gflops) const {
+  return gflops > 0 ? percent(rate_gflops / gflops) : cli::Cell::missing("");
 }
 
 double card_tflops(const std::string& name, DType dtype) {

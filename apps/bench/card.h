@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "apps/cli/table.h"
 #include "engine/device.h"
 #include "engine/dtype.h"
 
@@ -12,8 +13,8 @@ struct Peak {
   double gflops = 0;  ///< peak of products in a dtype; 0: not known
   std::string line;   ///< "2 threads, oneDNN 2.6.3, float32 FMA peak 203 GFLOP/s"
 
-  /// A rate as a share of the peak; empty when the peak is not known.
-  std::string share(double rate_gflops) const;
+  /// A rate as a share of the peak; no value when the peak is not known.
+  cli::Cell share(double rate_gflops) const;
 };
 
 /// The rate that a card's data sheet gives for dense products summed in float32, in TFLOP/s;

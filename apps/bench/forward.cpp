@@ -47,7 +47,7 @@ class ForwardPass {
 
 }  // namespace
 
-int bench_forward(int argc, const char* const* argv, std::ostream& out) {
+int bench_forward(int argc, const char* const* argv, std::ostream& to) {
   BenchOptions common;
   ModelOptions model;
   std::vector<int64_t> lengths = {512, 2048, 8192};
@@ -63,23 +63,25 @@ int bench_forward(int argc, const char* const* argv, std::ostream& out) {
   options.add("lengths", lengths, "N,...", "sequence lengths")
       .add("posenc", posenc, "EXPR,...", "positional encodings, or all; may be repeated");
   common.add_to(options);
-  if (!options.parse(argc, argv, out)) return cli::kDone;
+  if (!options.parse(argc, argv, to)) return cli::kDone;
   common.apply();
   const int64_t batch_size = model.batch.value_or(1);
   require<ConfigError>(batch_size >= 1, "bench", "expected batch >= 1, got ", batch_size);
   check_lengths(lengths);
 
   ModelConfig config = model.config();
+  cli::Printout page(to, "bench forward", common.table.is_json);
+  std::ostream& out = page.text();
   const std::string peak_line = common.peak().line;
   out << model.preset << ", " << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1)
       << "M parameters, " << batch_size << " at a time, vocabulary " << config.vocab_size << ", "
       << *common.precision << "; " << peak_line << "\n\n";
-  Report report(out,
+  Report report(page,
                 {"encoding",
-                 "length",
+                 {"length", "length", "tokens"},
                  "ms",
-                 {"min", "min, ms"},
-                 {"max", "max, ms"},
+                 {"min", "min, ms", "ms"},
+                 {"max", "max, ms", "ms"},
                  "tokens/s",
                  "against none",
                  "peak MiB"},
@@ -95,9 +97,9 @@ int bench_forward(int argc, const char* const* argv, std::ostream& out) {
         bench_encodings(posenc), /*warm_up=*/1, common.rounds, make,
         [&](const Contender<ForwardPass>& one) {
           const double time = one.time_s.median();
-          report.add({one.posenc, std::to_string(length), milliseconds(time),
-                      milliseconds(one.time_s.min()), milliseconds(one.time_s.max()),
-                      fixed(static_cast<double>(batch_size * length) / time, 0),
+          report.add({one.posenc, length, milliseconds(time), milliseconds(one.time_s.min()),
+                      milliseconds(one.time_s.max()),
+                      cli::fixed_cell(static_cast<double>(batch_size * length) / time, 0),
                       ratio(one.against_none), mebibytes(one.subject->peak_bytes())});
         });
     for (const std::string& line : here.lines)
@@ -108,6 +110,7 @@ int bench_forward(int argc, const char* const* argv, std::ostream& out) {
   if (!left_out.lines.empty())
     out << common.table.fence() << joined(left_out.lines, "") << common.table.fence();
   report.print_memory();
+  page.finish();
   left_out.rethrow();
   return cli::kDone;
 }

@@ -8,7 +8,7 @@
 
 namespace farfield::bench {
 
-int bench_matmul(int argc, const char* const* argv, std::ostream& out) {
+int bench_matmul(int argc, const char* const* argv, std::ostream& to) {
   BenchOptions common;
   ModelOptions model;
   cli::Options options(
@@ -17,7 +17,7 @@ int bench_matmul(int argc, const char* const* argv, std::ostream& out) {
       "and dw of its gradient. Shares are of the float32 FMA peak, on a card of its peak.");
   model.add_to(options);
   common.add_to(options);
-  if (!options.parse(argc, argv, out)) return cli::kDone;
+  if (!options.parse(argc, argv, to)) return cli::kDone;
   common.apply();
 
   const ModelConfig config = model.config();
@@ -25,19 +25,21 @@ int bench_matmul(int argc, const char* const* argv, std::ostream& out) {
                                       /*checkpointing=*/false, common.dtype(), common.where().kind);
   ProductRunner runner(products, common.where());
   const Peak peak = common.peak();
+  cli::Printout page(to, "bench matmul", common.table.is_json);
+  std::ostream& out = page.text();
   out << model.preset << ", " << model.batch_size() << " x " << config.train_len << " tokens, "
       << *common.precision << "; " << peak.line << "\n\n";
-  Report report(out,
+  Report report(page,
                 {"product",
                  "m",
                  "n",
                  "k",
                  "per step",
                  "ms",
-                 {"min", "min, ms"},
-                 {"max", "max, ms"},
+                 {"min", "min, ms", "ms"},
+                 {"max", "max, ms", "ms"},
                  "GFLOP/s",
-                 {"share", "share of the peak"}},
+                 {"share", "share of the peak", "share of 1"}},
                 18, common.table);
   double total_s = 0;
   for (const ProductShape& product : products) {
@@ -46,15 +48,24 @@ int bench_matmul(int argc, const char* const* argv, std::ostream& out) {
     for (int64_t round = 0; round < common.rounds; ++round) samples.add(runner.run(product));
     const double rate = product.gflop() / samples.median();
     total_s += product.count * samples.median();
-    report.add({product.name, std::to_string(product.m), std::to_string(product.n),
-                std::to_string(product.k), cli::number(product.count),
+    report.add({product.name, product.m, product.n, product.k,
+                cli::Cell(product.count, cli::number(product.count)),
                 milliseconds(samples.median()), milliseconds(samples.min()),
-                milliseconds(samples.max()), fixed(rate, 1), peak.share(rate)});
+                milliseconds(samples.max()), cli::fixed_cell(rate, 1), peak.share(rate)});
   }
   const double rate = runner.gflop() / total_s;
-  report.add({"all of a step", "", "", "", "", milliseconds(total_s), "", "", fixed(rate, 1),
+  report.add({"all of a step",
+              {},
+              {},
+              {},
+              {},
+              milliseconds(total_s),
+              {},
+              {},
+              cli::fixed_cell(rate, 1),
               peak.share(rate)});
   report.finish(source_line(machine_here(common.where()), argc, argv));
+  page.finish();
   return cli::kDone;
 }
 

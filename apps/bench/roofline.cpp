@@ -72,7 +72,7 @@ void print_formula(const CardSheet& card, double efficiency, std::ostream& out) 
 
 }  // namespace
 
-int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
+int bench_roofline(int argc, const char* const* argv, std::ostream& to) {
   ModelOptions model;
   model.preset = "neox-162m";
   model.batch = 32;
@@ -90,7 +90,7 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
       .add("card", card_name, "NAME", "H100, H200, A100 or RTX4090, by its data sheet")
       .add("efficiency", efficiency, "X", "share of the tensor cores' peak that products reach");
   table.add_to(options);
-  if (!options.parse(argc, argv, out)) return cli::kDone;
+  if (!options.parse(argc, argv, to)) return cli::kDone;
   require<ConfigError>(efficiency > 0 && efficiency <= 1, "config",
                        "--efficiency: expected a number above 0, at most 1, got ", efficiency);
   const bool rounds_logits = rounds_logits_of(logits);
@@ -109,6 +109,8 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
   const auto parts =
       step_parts(config, batch_size, attention_load(config, batch_size), card, rounds_logits);
 
+  cli::Printout page(to, "bench roofline", table.is_json);
+  std::ostream& out = page.text();
   out << table.fence() << model.preset << ", "
       << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1) << "M parameters, "
       << batch_size << " x " << config.train_len << " tokens, vocabulary " << config.vocab_size
@@ -117,10 +119,10 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
   out << table.fence() << '\n';
   double total_s = 0;
   for (const StepPart& part : parts) total_s += time_of(part, card, efficiency).total();
-  Report report(out,
+  Report report(page,
                 {"part",
                  "ms",
-                 {"share", "share of the step"},
+                 {"share", "share of the step", "share of 1"},
                  "bound by",
                  "GB",
                  "tensor TFLOP",
@@ -129,8 +131,9 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
   for (const StepPart& part : parts) {
     const PartTime time = time_of(part, card, efficiency);
     report.add({part.name, milliseconds(time.total()), percent(time.total() / total_s),
-                time.bound(), fixed(part.bytes * 1e-9, 2), fixed(part.tensor_flop * 1e-12, 2),
-                fixed(part.instructions * 1e-9, 1)});
+                time.bound(), cli::fixed_cell(part.bytes * 1e-9, 2),
+                cli::fixed_cell(part.tensor_flop * 1e-12, 2),
+                cli::fixed_cell(part.instructions * 1e-9, 1)});
   }
   report.finish(source_line("predicted for " + card.name + " by its data sheet", argc, argv));
   const double gflop = train::step_gflop(config, batch_size);
@@ -138,6 +141,7 @@ int bench_roofline(int argc, const char* const* argv, std::ostream& out) {
       << fixed(static_cast<double>(n_token) / total_s, 0) << " tokens/s, MFU "
       << percent(gflop * 1e9 / total_s / card.bf16_flop_per_s) << " = " << fixed(gflop, 1)
       << " GFLOP of a step / (time x peak), counted as by `bench step`\n";
+  page.finish();
   return cli::kDone;
 }
 

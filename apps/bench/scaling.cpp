@@ -69,11 +69,19 @@ void print_formula(const SharedStep& step, const Cluster& c, std::ostream& out) 
 }
 
 void print_table(const Request& request, const SharedStep& step, double n_token,
-                 const std::string& source, std::ostream& out) {
+                 const std::string& source, cli::Printout& page) {
+  std::ostream& out = page.text();
   const Cluster cluster = cluster_of(request);
-  Report report(out,
-                {"processes", "pattern", "compute ms", "reduce ms", "exposed ms", "gather ms",
-                 "step ms", "tokens/s", "efficiency"},
+  Report report(page,
+                {"processes",
+                 "pattern",
+                 "compute ms",
+                 "reduce ms",
+                 "exposed ms",
+                 "gather ms",
+                 "step ms",
+                 "tokens/s",
+                 {"efficiency", "efficiency", "share of 1"}},
                 10, request.common.table);
   int64_t half = 0, left_out = 0;
   for (const int64_t n : request.processes) {
@@ -89,10 +97,10 @@ void print_table(const Request& request, const SharedStep& step, double n_token,
       const double efficiency =
           growth * (step.compute_s + step.update_s) / time.total() / static_cast<double>(n);
       if (pattern == Pattern::tree && efficiency < 0.5 && half == 0) half = n;
-      report.add({std::to_string(n), pattern == Pattern::tree ? "tree" : "ring",
-                  milliseconds(time.compute), milliseconds(time.reduce), milliseconds(time.exposed),
-                  milliseconds(time.gather), milliseconds(time.total()),
-                  fixed(growth * n_token / time.total(), 0), percent(efficiency)});
+      report.add({n, pattern == Pattern::tree ? "tree" : "ring", milliseconds(time.compute),
+                  milliseconds(time.reduce), milliseconds(time.exposed), milliseconds(time.gather),
+                  milliseconds(time.total()), cli::fixed_cell(growth * n_token / time.total(), 0),
+                  percent(efficiency)});
     }
   }
   report.finish(source);
@@ -142,7 +150,8 @@ double median_s(train::TimedStep& step, int64_t rounds, comm::Communicator& proc
 
 // Compares the formula, fed with the times of this call's processes, with their measured step.
 void measure_here(const Request& request, const run::Processes& processes,
-                  const std::string& source, std::ostream& out) {
+                  const std::string& source, cli::Printout& page) {
+  std::ostream& out = page.text();
   const Group& group = processes.group();
   comm::Communicator& all = group.communicator();
   const ModelConfig config = request.model.config();
@@ -180,30 +189,30 @@ void measure_here(const Request& request, const run::Processes& processes,
   out << table.fence() << processes.description() << '\n';
   print_formula(step, cluster, out);
   out << '\n';
-  const std::string reduced = percent(together.times().reduced_s / together.run_s()),
-                    waited = percent(together.times().waited_s / together.run_s());
+  const cli::Cell reduced = percent(together.times().reduced_s / together.run_s()),
+                  waited = percent(together.times().waited_s / together.run_s());
   out << "a step of " << n << " processes: predicted " << milliseconds(predicted_s)
       << " ms, measured " << milliseconds(measured_s) << " ms, "
       << fixed(measured_s / predicted_s, 3)
       << " of it; in the measured steps sums of gradients took " << reduced
       << " of the time, and were waited for in " << waited << '\n'
       << table.fence();
-  if (!table.is_markdown && table.csv.empty()) return;
+  if (!table.is_markdown && !table.is_json && table.csv.empty()) return;
   out << '\n';
-  Report report(out,
+  Report report(page,
                 {"processes",
                  "predicted ms",
                  "measured ms",
                  "measured / predicted",
-                 {"sums of gradients", "sums of gradients, of the step"},
-                 {"waited for", "waited for, of the step"}},
+                 {"sums of gradients", "sums of gradients, of the step", "share of 1"},
+                 {"waited for", "waited for, of the step", "share of 1"}},
                 10, table);
-  report.add({std::to_string(n), milliseconds(predicted_s), milliseconds(measured_s),
-              fixed(measured_s / predicted_s, 3), reduced, waited});
+  report.add({n, milliseconds(predicted_s), milliseconds(measured_s),
+              cli::fixed_cell(measured_s / predicted_s, 3), reduced, waited});
   report.finish(source);
 }
 
-int scaling(int argc, const char* const* argv, run::Processes& processes, std::ostream& out) {
+int scaling(int argc, const char* const* argv, run::Processes& processes, std::ostream& to) {
   Request request;
   cli::Options options(
       "bench scaling",
@@ -227,7 +236,7 @@ int scaling(int argc, const char* const* argv, run::Processes& processes, std::o
            "of these links (default: as --bandwidth)")
       .add("node-latency", request.node_latency, "US", "of these links (default: as --latency)");
   request.common.add_to(options);
-  if (!options.parse(argc, argv, out)) return cli::kDone;
+  if (!options.parse(argc, argv, to)) return cli::kDone;
   const auto check = [](bool ok, const char* name, double value) {
     require<ConfigError>(ok && std::isfinite(value), "config", "--", name,
                          ": expected a number above 0, got ", value);
@@ -242,9 +251,12 @@ int scaling(int argc, const char* const* argv, run::Processes& processes, std::o
   if (request.compute_ms) check(*request.compute_ms > 0, "compute-ms", *request.compute_ms);
   check_lengths(request.processes);
   request.common.meet(processes, argc, argv);
+  cli::Printout page(to, "bench scaling", request.common.table.is_json);
+  std::ostream& out = page.text();
   if (!processes.group().is_alone()) {
     const std::string machine = machine_here(request.common.where(), processes.group().size());
-    measure_here(request, processes, source_line(machine, argc, argv), out);
+    measure_here(request, processes, source_line(machine, argc, argv), page);
+    page.finish();
     return cli::kDone;
   }
   const ModelConfig config = request.model.config();
@@ -268,7 +280,8 @@ int scaling(int argc, const char* const* argv, run::Processes& processes, std::o
   const std::string one = request.compute_ms
                               ? "times that are given"
                               : "a step measured on " + machine_here(request.common.where());
-  print_table(request, step, n_token, source_line("predicted from " + one, argc, argv), out);
+  print_table(request, step, n_token, source_line("predicted from " + one, argc, argv), page);
+  page.finish();
   return cli::kDone;
 }
 

@@ -42,7 +42,7 @@ std::string parts_of(train::TimedStep& timed, int64_t rounds) {
                 milliseconds(parts[1].median()), ", update ", milliseconds(parts[2].median()));
 }
 
-int step(int argc, const char* const* argv, run::Processes& processes, std::ostream& out) {
+int step(int argc, const char* const* argv, run::Processes& processes, std::ostream& to) {
   BenchOptions common;
   ModelOptions model;
   std::vector<std::string> posenc = {"alibi"};
@@ -68,7 +68,7 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
       .add("tensor-parallel", tensor_parallel, "N",
            "of several processes, so many have each model together, as with `train`");
   common.add_to(options);
-  if (!options.parse(argc, argv, out)) return cli::kDone;
+  if (!options.parse(argc, argv, to)) return cli::kDone;
   common.meet(processes, argc, argv);
   const ProcessGrid grid = ProcessGrid::of(processes.group(), tensor_parallel);
   const auto n_process = static_cast<double>(grid.all.size());
@@ -90,6 +90,8 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
 
   Peak peak = common.peak();
   peak.gflops *= n_process;
+  cli::Printout page(to, "bench step", common.table.is_json);
+  std::ostream& out = page.text();
   out << common.table.fence() << model.preset << ", "
       << fixed(static_cast<double>(parameter_count(config)) * 1e-6, 1) << "M parameters, "
       << batch_size << " x " << config.train_len << " tokens, vocabulary " << config.vocab_size
@@ -114,15 +116,15 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   out << "\nMFU = " << fixed(gflop, 1) << " GFLOP of a step / (time x peak); flop: 6 tokens "
       << "(weights without the embedding + layers x length x width)\n"
       << common.table.fence() << '\n';
-  Report report(out,
+  Report report(page,
                 {"encoding",
                  "ms/step",
-                 {"min", "min, ms"},
-                 {"max", "max, ms"},
+                 {"min", "min, ms", "ms"},
+                 {"max", "max, ms", "ms"},
                  "tokens/s",
                  "GFLOP/s",
-                 "of products",
-                 "MFU",
+                 {"of products", "of products", "share of 1"},
+                 {"MFU", "MFU", "share of 1"},
                  "against none",
                  "peak MiB"},
                 24, common.table);
@@ -140,18 +142,19 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
     return step;
   };
   std::vector<std::string> parts, given;
-  const LeftOut left_out = measure_in_turn(
-      bench_encodings(posenc), /*warm_up=*/2, common.rounds, make,
-      [&](const Contender<train::TimedStep>& one) {
-        const double time = one.time_s.median();
-        report.add({one.posenc, milliseconds(time), milliseconds(one.time_s.min()),
-                    milliseconds(one.time_s.max()), fixed(static_cast<double>(n_token) / time, 0),
-                    fixed(gflop / time, 1), percent(gflop / time / product_rate),
-                    peak.share(gflop / time), ratio(one.against_none),
-                    mebibytes(one.subject->peak_bytes())});
-        given.push_back(one.posenc + ": " + how_given(one.subject->graph()));
-        parts.push_back(one.posenc + parts_of(*one.subject, common.rounds));
-      });
+  const LeftOut left_out =
+      measure_in_turn(bench_encodings(posenc), /*warm_up=*/2, common.rounds, make,
+                      [&](const Contender<train::TimedStep>& one) {
+                        const double time = one.time_s.median();
+                        report.add({one.posenc, milliseconds(time), milliseconds(one.time_s.min()),
+                                    milliseconds(one.time_s.max()),
+                                    cli::fixed_cell(static_cast<double>(n_token) / time, 0),
+                                    cli::fixed_cell(gflop / time, 1),
+                                    percent(gflop / time / product_rate), peak.share(gflop / time),
+                                    ratio(one.against_none), mebibytes(one.subject->peak_bytes())});
+                        given.push_back(one.posenc + ": " + how_given(one.subject->graph()));
+                        parts.push_back(one.posenc + parts_of(*one.subject, common.rounds));
+                      });
   report.finish(source_line(machine_here(common.where(), grid.all.size()), argc, argv));
   out << common.table.fence();
   for (const std::string& line : left_out.lines) out << "left out: " << line << '\n';
@@ -165,6 +168,7 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   for (const std::string& line : parts) out << line << '\n';
   out << common.table.fence();
   report.print_memory();
+  page.finish();
   left_out.rethrow();
   return cli::kDone;
 }

@@ -57,13 +57,13 @@ size_t cut_into_pieces(data::Pattern pattern, const Text& text) {
   return n;
 }
 
-std::string megabytes_per_second(int64_t size_bytes, double time_s) {
-  return fixed(static_cast<double>(size_bytes) / 1e6 / time_s, 1);
+cli::Cell megabytes_per_second(int64_t size_bytes, double time_s) {
+  return cli::fixed_cell(static_cast<double>(size_bytes) / 1e6 / time_s, 1);
 }
 
 }  // namespace
 
-int bench_tokenize(int argc, const char* const* argv, std::ostream& out) {
+int bench_tokenize(int argc, const char* const* argv, std::ostream& to) {
   std::string name = "bytes", peer;
   TableOptions table;
   std::vector<std::string> inputs;
@@ -86,7 +86,7 @@ int bench_tokenize(int argc, const char* const* argv, std::ostream& out) {
            "another program to compare with, run as COMMAND FILE ROUNDS: FILE holds the documents "
            "as JSON Lines, and it prints the seconds of each round");
   table.add_to(options);
-  if (!options.parse(argc, argv, out)) return cli::kDone;
+  if (!options.parse(argc, argv, to)) return cli::kDone;
   require<ConfigError>(rounds >= 1, "bench", "expected rounds >= 1, got ", rounds);
   require<ConfigError>(!inputs.empty(), "bench", "expected --input PATH, got none");
   table.check();
@@ -136,6 +136,8 @@ int bench_tokenize(int argc, const char* const* argv, std::ostream& out) {
   for (int64_t round = 0; round < rounds; ++round)
     for (TimedWork& work : works) work.samples.add(analysis::seconds(work.run));
 
+  cli::Printout page(to, "bench tokenize", table.is_json);
+  std::ostream& out = page.text();
   out << text.documents.size() << " documents, "
       << fixed(static_cast<double>(text.size_bytes) / 1e6, 1) << " MB, " << n_tokens
       << " tokens of " << tokenizer->n_vocab() << ", "
@@ -143,26 +145,27 @@ int bench_tokenize(int argc, const char* const* argv, std::ostream& out) {
       << " bytes per token";
   if (n_pieces > 0) out << ", " << n_pieces << " pieces";
   out << "\n\n";
-  Report report(out,
+  Report report(page,
                 {"work",
                  "threads",
                  "MB/s",
-                 {"slowest", "slowest, MB/s"},
-                 {"fastest", "fastest, MB/s"},
+                 {"slowest", "slowest, MB/s", "MB/s"},
+                 {"fastest", "fastest, MB/s", "MB/s"},
                  "Mtokens/s",
                  "x peer"},
                 14, table);
   const auto add = [&](const std::string& what, int64_t on, const analysis::Samples& samples) {
-    report.add(
-        {what, std::to_string(on), megabytes_per_second(text.size_bytes, samples.median()),
-         megabytes_per_second(text.size_bytes, samples.max()),
-         megabytes_per_second(text.size_bytes, samples.min()),
-         megabytes_per_second(n_tokens, samples.median()),
-         of_peer.empty() || what != "encode" ? "" : ratio(of_peer.median() / samples.median())});
+    report.add({what, on, megabytes_per_second(text.size_bytes, samples.median()),
+                megabytes_per_second(text.size_bytes, samples.max()),
+                megabytes_per_second(text.size_bytes, samples.min()),
+                megabytes_per_second(n_tokens, samples.median()),
+                of_peer.empty() || what != "encode" ? cli::Cell::missing("")
+                                                    : ratio(of_peer.median() / samples.median())});
   };
   for (const TimedWork& work : works) add(work.name, work.n_threads, work.samples);
   if (!of_peer.empty()) add("peer", 1, of_peer);
   report.finish(source_line(machine_here(), argc, argv));
+  page.finish();
   return cli::kDone;
 }
 

@@ -70,6 +70,7 @@ std::string details_json(const RunDetails& details) {
   json["configuration"] = Json::object();
   for (const auto& [key, value] : details.run.config()) json["configuration"][key] = value;
   json["lineage"] = run::to_json(details.lineage);
+  json["imported"] = part_of(manifest, "imported");
   json["data"] = part_of(manifest, "data");
   json["tokenizer"] = part_of(manifest, "tokenizer");
   json["checkpoints"] = Json::array();

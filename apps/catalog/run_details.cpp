@@ -74,6 +74,22 @@ std::string tokenizer_text(const Json& manifest) {
          cli::hash_remark(member(manifest["tokenizer"], "hash")) + "\n";
 }
 
+// "hf/llama (llama, float32)", the folder that `model import` read; "" for a run that it did not
+// make.
+std::string imported_text(const Json& manifest) {
+  if (!manifest.is_object() || !manifest.contains("imported")) return "";
+  const Json& imported = manifest["imported"];
+  return concat(member(imported, "folder"), " (", member(imported, "model_type"), ", ",
+                member(imported, "dtype"), ')', cli::hash_remark(member(imported, "hash")));
+}
+
+// Where the weights of a run come from.
+std::string weights_text(const RunDetails& details, const Json& manifest) {
+  if (!details.lineage.empty()) return run::lineage_text(details.lineage, cli::is_verbose()) + "\n";
+  const std::string imported = imported_text(manifest);
+  return imported.empty() ? "random numbers" : imported + "\n";
+}
+
 std::string machine_text(const Json& manifest) {
   if (!manifest.is_object() || !manifest.contains("started")) return "not recorded\n";
   const Json& call = manifest["started"];
@@ -184,10 +200,7 @@ std::string details_text(const RunDetails& details) {
   text += concat("weights of ", cli::size_text(facts.weights_bytes),
                  facts.loss ? concat(", last training loss ", fixed(*facts.loss, 3)) : "", '\n');
   add_section(text, "configuration", run::config_text(details.run.config()));
-  add_section(text, "weights from",
-              details.lineage.empty()
-                  ? "random numbers"
-                  : run::lineage_text(details.lineage, cli::is_verbose()) + "\n");
+  add_section(text, "weights from", weights_text(details, manifest));
   add_section(text, "data", data_text(manifest));
   add_section(text, "tokenizer", tokenizer_text(manifest));
   add_section(text, "checkpoints", checkpoints_text(details.checkpoints));

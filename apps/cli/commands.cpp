@@ -1,6 +1,7 @@
 #include "apps/cli/commands.h"
 
 #include "apps/cli/completion_words.h"
+#include "apps/cli/man_page.h"
 #include "apps/cli/options.h"
 #include "apps/cli/version.h"
 #include "engine/base/error.h"
@@ -38,6 +39,13 @@ int run_command(const std::string& program, const std::string& summary,
                                          {"--version", "", "print what this was built from"}};
     for (const Command& command : commands) words.push_back({command.name, "", command.summary});
     print_words(words, out);
+    return kDone;
+  }
+  if (asks_for_man_section(argc, argv)) {
+    ManSection section = {program, summary, {}, {}, {}};
+    for (const Command& command : commands)
+      section.commands.push_back({command.name, "", command.summary});
+    print_man_section(section, out);
     return kDone;
   }
   std::vector<std::string> names;

@@ -1,30 +1,16 @@
 #include "apps/cli/completion_words.h"
 
 #include <algorithm>
-#include <iostream>
 #include <sstream>
 #include <string_view>
 
 #include "engine/base/error.h"
+#include "engine/base/text.h"
 
 namespace farfield::cli {
 namespace {
 
 constexpr char kBetween = '\t';
-
-// Takes what std::cout is given, as long as it lives.
-class TakenOutput {
- public:
-  TakenOutput() : before_(std::cout.rdbuf(taken_.rdbuf())) {}
-  ~TakenOutput() { std::cout.rdbuf(before_); }
-  TakenOutput(const TakenOutput&) = delete;
-  TakenOutput& operator=(const TakenOutput&) = delete;
-  std::string text() const { return taken_.str(); }
-
- private:
-  std::ostringstream taken_;
-  std::streambuf* before_;
-};
 
 std::string on_one_line(std::string text) {
   for (char& c : text)
@@ -59,22 +45,14 @@ void print_words(const std::vector<CompletionWord>& words, std::ostream& out) {
         << '\n';
 }
 
-std::vector<CompletionTable> completion_tables(
-    const std::string& program, const std::function<int(int argc, char** argv)>& fn) {
+std::vector<CompletionTable> completion_tables(const std::string& program, const Program& fn) {
   std::vector<CompletionTable> tables;
   std::vector<std::vector<std::string>> open = {{}};  // commands to ask
   for (size_t i = 0; i < open.size(); ++i) {
     std::vector<std::string> call = {program};
     call.insert(call.end(), open[i].begin(), open[i].end());
     call.insert(call.end(), {"--completion", "words"});
-    std::vector<char*> argv;
-    for (std::string& word : call) argv.push_back(word.data());
-    const TakenOutput output;
-    fn(static_cast<int>(argv.size()), argv.data());
-    CompletionTable table;
-    for (const std::string& word : open[i])
-      table.command += (table.command.empty() ? "" : " ") + word;
-    table.words = parse_words(output.text());
+    CompletionTable table = {joined(open[i], " "), parse_words(own_output(fn, call))};
     for (const CompletionWord& one : table.words) {
       if (one.is_option()) continue;
       open.push_back(open[i]);

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <functional>
 #include <ostream>
 #include <string>
 #include <vector>
+
+#include "apps/cli/own_output.h"
 
 namespace farfield::cli {
 
@@ -28,7 +29,6 @@ void print_words(const std::vector<CompletionWord>& words, std::ostream& out);
 
 /// The tables of a whole program, which is asked for its words and, one after the other, for those
 /// of its commands; what it prints to std::cout meanwhile is taken.
-std::vector<CompletionTable> completion_tables(const std::string& program,
-                                               const std::function<int(int argc, char** argv)>& fn);
+std::vector<CompletionTable> completion_tables(const std::string& program, const Program& fn);
 
 }  // namespace farfield::cli

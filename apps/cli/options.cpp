@@ -9,6 +9,8 @@
 #include "apps/cli/blank_list.h"
 #include "apps/cli/completion_words.h"
 #include "apps/cli/config_file.h"
+#include "apps/cli/general_options.h"
+#include "apps/cli/man_page.h"
 #include "apps/cli/option.h"
 #include "apps/cli/option_synonyms.h"
 #include "apps/cli/progress.h"
@@ -25,9 +27,6 @@ namespace farfield::cli {
 namespace {
 
 constexpr std::string_view kWhere = "config";
-
-// The options of every program, which a file cannot give.
-constexpr const char* kGeneral[] = {"help", "version", "config", "quiet", "verbose"};
 
 /// Describes the value of --name to Boost: the text after it in --help, and no default.
 class Value : public po::typed_value<std::vector<std::string>> {
@@ -66,7 +65,8 @@ struct Options::Impl {
   // Names of options on the command line. With a value: only options that accept it, and flags,
   // which never take the next word.
   std::vector<std::string> names(const std::optional<std::string>& value) const {
-    std::vector<std::string> all(std::begin(kGeneral), std::end(kGeneral));
+    std::vector<std::string> all;
+    for (const CompletionWord& one : general_options()) all.push_back(one.word.substr(2));
     for (const std::string& name : own_names(value)) all.push_back(name);
     return all;
   }
@@ -87,9 +87,23 @@ struct Options::Impl {
     for (const Group& group : groups)
       for (const Option& option : group.options)
         all.push_back({"--" + option.name, option.placeholder, option.help});
-    for (const std::string name : kGeneral)
-      all.push_back({"--" + name, name == "config" ? "FILE" : "", "an option of every program"});
+    for (const CompletionWord& one : general_options())
+      all.push_back({one.word, one.placeholder, "an option of every program"});
     return all;
+  }
+
+  ManSection man_section() const {
+    ManSection section = {program, summary, {}, {}, {}};
+    for (const Option& option : positional)
+      section.arguments.push_back({option.name, shown_positional(option), help_of(option)});
+    for (const auto& [name, usage] : commands) section.commands.push_back({name, "", usage});
+    for (const Group& group : groups) {
+      section.groups.push_back({group.title, {}});
+      for (const Option& option : group.options)
+        section.groups.back().options.push_back(
+            {"--" + option.name, option.placeholder, help_of(option)});
+    }
+    return section;
   }
 
   // nullptr: no option of that name
@@ -145,13 +159,22 @@ struct Options::Impl {
     return false;
   }
 
+  // With the default.
+  static std::string help_of(const Option& option) {
+    const std::string value = joined(option.get());
+    if (value.empty() || (option.is_flag && value == "false")) return option.help;
+    return option.help + " (default: " + value + ")";
+  }
+
+  // "[RUN...]"
+  static std::string shown_positional(const Option& option) {
+    return "[" + option.name + (option.is_list ? "...]" : "]");
+  }
+
   po::options_description description(const Group& group) const {
     po::options_description described(group.title, 100, 50);
     for (const Option& option : group.options) {
-      const std::string value = joined(option.get());
-      std::string help = option.help;
-      if (!value.empty() && !(option.is_flag && value == "false"))
-        help += " (default: " + value + ")";
+      const std::string help = help_of(option);
       auto* semantic = new Value(option.placeholder);
       semantic->composing();
       described.add_options()(option.name.c_str(), semantic, help.c_str());
@@ -195,9 +218,8 @@ struct Options::Impl {
     for (const auto& [key, value, number] : lines) {
       const std::string where = name + (number > 0 ? concat(": line ", number, ": ") : ": ");
       const Option* const option = find(key);
-      require<ConfigError>(
-          std::find(std::begin(kGeneral), std::end(kGeneral), key) == std::end(kGeneral), kWhere,
-          where, "option '", prefix, key, "' is given on the command line alone, as --", key);
+      require<ConfigError>(!is_general_option(key), kWhere, where, "option '", prefix, key,
+                           "' is given on the command line alone, as --", key);
       std::string hint = option != nullptr ? "" : did_you_mean(key, own_names(), option_synonyms());
       if (const size_t quote = hint.find('\''); quote != hint.npos) hint.insert(quote + 1, prefix);
       require<ConfigError>(option != nullptr, kWhere, where, "unknown option '", prefix, key, "'",
@@ -309,9 +331,14 @@ bool Options::parse(int argc, const char* const* argv, std::ostream& out) {
     print_words(self.completion_words(), out);
     return false;
   }
+  if (asks_for_man_section(argc, argv)) {
+    print_man_section(self.man_section(), out);
+    return false;
+  }
   po::options_description known = self.everything();
   po::options_description general;
-  for (const char* const name : kGeneral) general.add_options()(name, new Value(""), "");
+  for (const CompletionWord& one : general_options())
+    general.add_options()(one.word.c_str() + 2, new Value(""), "");
   known.add(general);
 
   using style = po::command_line_style::style_t;
@@ -426,24 +453,14 @@ std::string Options::resolved(const std::vector<std::string>& without) const {
 
 void Options::print_help(std::ostream& out) const {
   out << "usage: " << impl_->program;
-  for (const Option& option : impl_->positional)
-    out << " [" << option.name << (option.is_list ? "...]" : "]");
+  for (const Option& option : impl_->positional) out << ' ' << Impl::shown_positional(option);
   out << " [options]\n\n" << impl_->summary << "\n";
-  for (const Option& option : impl_->positional) {
-    const std::string value = joined(option.get());
-    out << "\n  " << option.name << "  " << option.help;
-    if (!value.empty()) out << " (default: " << value << ")";
-    out << '\n';
-  }
+  for (const Option& option : impl_->positional)
+    out << "\n  " << option.name << "  " << Impl::help_of(option) << '\n';
   for (const Group& group : impl_->groups) out << '\n' << impl_->description(group);
   po::options_description general("General", 100, 50);
-  general.add_options()(
-      "config", new Value("FILE"),
-      "read options from `key = value` lines; options on the command line take precedence")(
-      "help", "print this help")(
-      "quiet", "print no progress and no remarks on stderr, only warnings and errors")(
-      "verbose", "print parameters, hashes and conventions below tables")(
-      "version", "print the version, the commit and the libraries of this build");
+  for (const CompletionWord& one : general_options())
+    general.add_options()(one.word.c_str() + 2, new Value(one.placeholder), one.help.c_str());
   out << '\n' << general;
 }
 

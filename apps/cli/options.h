@@ -116,7 +116,7 @@ std::string number(double value);
 
 /// Runs fn and turns what it throws into one line on stderr and an exit code: 2 ConfigError, 3
 /// IoError or output that is lost (output.h), 1 anything else. `--completion bash` (or zsh) prints
-/// a completion script of the program instead.
+/// a completion script of the program instead, `--man` its manual page.
 int run_main(int argc, char** argv, const std::function<int(int argc, char** argv)>& fn);
 
 }  // namespace farfield::cli

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "apps/cli/completion_script.h"
+#include "apps/cli/man_page.h"
 #include "apps/cli/options.h"
 #include "apps/cli/output.h"
 #include "apps/cli/printable.h"
@@ -32,17 +33,23 @@ int exit_code_of(std::string_view program, const std::function<int()>& fn) {
   }
 }
 
-using Program = std::function<int(int argc, char** argv)>;
-
-// `PROGRAM --completion SHELL` prints a script, made of what the program says of its words.
-int run_or_complete(const std::string& program, int argc, char** argv, const Program& fn) {
-  const bool asks_for_script =
-      argc > 1 && std::string_view(argv[1]) == "--completion" && !asks_for_words(argc, argv);
-  if (!asks_for_script) return fn(argc, argv);
-  require<ConfigError>(argc == 3, "config", "--completion: expected one word, bash or zsh, got ",
-                       argc - 2);
-  std::cout << completion_script(argv[2], program, completion_tables(program, fn));
-  return kDone;
+// `PROGRAM --completion SHELL` prints a script and `PROGRAM --man` a page, both made of what the
+// program says of its options.
+int run_or_describe(const std::string& program, int argc, char** argv, const Program& fn) {
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  if (word == "--completion" && !asks_for_words(argc, argv)) {
+    require<ConfigError>(argc == 3, "config", "--completion: expected one word, bash or zsh, got ",
+                         argc - 2);
+    std::cout << completion_script(argv[2], program, completion_tables(program, fn));
+    return kDone;
+  }
+  if (word == "--man" && !asks_for_man_section(argc, argv)) {
+    require<ConfigError>(argc == 2, "config", "--man: expected nothing behind it, got '", argv[2],
+                         "'");
+    std::cout << man_page(program, fn);
+    return kDone;
+  }
+  return fn(argc, argv);
 }
 
 }  // namespace
@@ -53,7 +60,7 @@ int run_main(int argc, char** argv, const std::function<int(int argc, char** arg
   const std::string_view path = argc > 0 ? argv[0] : "farfield";
   const std::string_view program = path.substr(path.find_last_of('/') + 1);
   const int code =
-      exit_code_of(program, [&] { return run_or_complete(std::string(program), argc, argv, fn); });
+      exit_code_of(program, [&] { return run_or_describe(std::string(program), argc, argv, fn); });
   const std::string problem = output_problem();
   if (problem.empty()) return code;
   std::cerr << program << ": " << problem << '\n';

@@ -13,6 +13,8 @@ const std::vector<std::pair<std::string, std::string>>& build_facts() {
   return facts;
 }
 
+const char* commit_day() { return kCommitDay; }
+
 const std::vector<std::pair<std::string, std::string>>& processor_facts() {
   static const std::vector<std::pair<std::string, std::string>> facts = {
       {"instruction_set", gemm_instruction_set()}, {"bf16_products", gemm_bf16()}};

@@ -207,6 +207,20 @@ DemoFacts facts_of(const DemoOptions& demo, const data::Corpus& corpus, double s
           {"program", build}}};
 }
 
+// A row for each encoding and length.
+cli::Table table_of(const std::vector<eval::RunResult>& results) {
+  cli::Table table = {"perplexity",
+                      {"encoding", {"length", "tokens"}, "perplexity", "standard error"}};
+  for (const eval::RunResult& one : results)
+    for (const eval::LengthResult& cell : one.result.lengths) {
+      table.rows.push_back({one.posenc, cell.length});
+      for (const double value : {cell.perplexity(), cell.perplexity_error()})
+        table.rows.back().push_back(cell.has_perplexity() ? cli::fixed_cell(value, 2)
+                                                          : cli::Cell::missing());
+    }
+  return table;
+}
+
 }  // namespace
 
 void add_options(cli::Options& options, DemoOptions& d) {
@@ -228,7 +242,8 @@ void add_options(cli::Options& options, DemoOptions& d) {
       .add("threads", d.threads, "N", "threads (default: FARFIELD_THREADS, or all processors)");
 }
 
-cli::ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
+cli::ExitCode run_demo(const DemoOptions& demo, cli::Printout& page) {
+  std::ostream& out = page.text();
   require<ConfigError>(!demo.encodings.empty() && !demo.lengths.empty(), kWhere,
                        "expected at least one encoding and one length");
   require<ConfigError>(std::is_sorted(demo.lengths.begin(), demo.lengths.end()), kWhere,
@@ -291,11 +306,13 @@ cli::ExitCode run_demo(const DemoOptions& demo, std::ostream& out) {
   write_file_atomic(folder / "index.html",
                     demo_page(facts_of(demo, corpus, seconds), results, figures, "last-token.csv"));
 
-  out << '\n' << eval::results_table(results, cli::is_verbose()) << '\n';
+  page.add_for_programs(table_of(results));
+  if (!page.is_json()) out << '\n' << eval::results_table(results, cli::is_verbose()) << '\n';
   for (const std::string& sentence : findings(results)) out << sentence << '\n';
   out << "\ntable, plot and page: " << (folder / "last-token.csv").string() << ", "
       << (plots.empty() ? "no plot (" + no_plot + ')' : (folder / "last-token.svg").string())
       << ", " << (folder / "index.html").string() << '\n';
+  page.finish();
   return cli::kDone;
 }
 

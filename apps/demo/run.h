@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/cli/options.h"
+#include "apps/cli/printout.h"
 #include "apps/cli/progress.h"
 #include "apps/eval/results.h"
 #include "apps/run/config.h"
@@ -36,6 +37,6 @@ void add_options(cli::Options& options, DemoOptions& demo);
 /// last-token-close.svg without encodings whose rise hides the others. Reuses finished parts of a
 /// demo with the same options, and finishes begun ones. kStopped after a signal. ConfigError when
 /// `out` holds a demo of other options.
-cli::ExitCode run_demo(const DemoOptions& demo, std::ostream& out);
+cli::ExitCode run_demo(const DemoOptions& demo, cli::Printout& page);
 
 }  // namespace farfield::demo

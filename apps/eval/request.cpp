@@ -1,10 +1,23 @@
 #include "apps/eval/request.h"
 
 #include "apps/cli/options.h"
+#include "apps/cli/printout.h"
 #include "apps/eval/protocol.h"
 #include "engine/base/error.h"
 
 namespace farfield::eval {
+namespace {
+
+void list_for_programs(std::ostream& out) {
+  cli::Table table = {"protocols", {"protocol", "measures", "source"}};
+  for (const Protocol& protocol : protocols())
+    table.rows.push_back({protocol.name, protocol.help, protocol.source});
+  cli::Printout page(out, "eval --list", /*is_json=*/true);
+  page.add(table);
+  page.finish();
+}
+
+}  // namespace
 
 bool read_request(int argc, const char* const* argv, Request& request, std::ostream& out) {
   cli::Options options(
@@ -33,7 +46,7 @@ bool read_request(int argc, const char* const* argv, Request& request, std::ostr
       .add("markdown", request.markdown, "with --list: the table of apps/eval/README.md")
       .add("json", request.json,
            "print the results as JSON instead of tables: what FOLDER/<protocol>.json holds, of all "
-           "protocols together")
+           "protocols together; with --list the protocols")
       .add("again", request.again,
            "measure again what an earlier call finished (default: take its numbers)");
   options.group("Another positional encoding")
@@ -54,10 +67,13 @@ bool read_request(int argc, const char* const* argv, Request& request, std::ostr
   if (!options.parse(argc, argv, out)) return false;
   require<ConfigError>(request.list || !request.markdown, "eval",
                        "bad_argument: --markdown: expected --list with it");
-  require<ConfigError>(!request.list || !request.json, "eval",
-                       "bad_argument: --list: expected it without --json");
+  require<ConfigError>(!request.markdown || !request.json, "eval",
+                       "bad_argument: --json: expected it without --markdown");
   if (request.list) {
-    out << (request.markdown ? protocols_markdown() : protocols_text());
+    if (request.json)
+      list_for_programs(out);
+    else
+      out << (request.markdown ? protocols_markdown() : protocols_text());
     return false;
   }
   request.runs.insert(request.runs.end(), named.begin(), named.end());

@@ -2,10 +2,9 @@
 #include <numeric>
 #include <span>
 
-#include "apps/cli/csv.h"
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
-#include "apps/cli/text_table.h"
+#include "apps/cli/printout.h"
 #include "apps/cli/verbose.h"
 #include "apps/inspect/commands.h"
 #include "apps/run/checkpoint.h"
@@ -27,7 +26,7 @@ struct BatchesRequest {
   std::string run, named;
   std::vector<std::string> data;
   std::optional<int64_t> step;
-  bool csv = false;
+  bool csv = false, json = false;
 };
 
 // A run as far as its batches go.
@@ -45,6 +44,9 @@ Source open_source(const BatchesRequest& request) {
   require<ConfigError>(config.task.empty(), kWhere, request.run,
                        ": expected a run that reads text, got one that is trained on ", config.task,
                        "; prepare task prints its samples");
+  require<ConfigError>(!config.is_imported, kWhere, request.run,
+                       ": expected a run of `train`, got one of `model import`, which has no "
+                       "training steps");
   run::TrainState state =
       run::load_newest_checkpoint(run.checkpoints(), /*with_optimizer=*/false).state;
   config.data = run::find_data(run);
@@ -103,7 +105,7 @@ std::vector<int64_t> documents_before(const Source& source,
 // One row for each sequence of the step, in the order in which they are computed; `tokens` makes
 // the last field of the ids of a window. With several corpora each row ends with its corpus.
 template <class F>
-std::vector<std::vector<std::string>> rows_of(const Source& source, int64_t step, const F& tokens) {
+cli::Table sequences_table(const Source& source, int64_t step, const F& tokens) {
   const run::ResolvedConfig& config = source.config;
   const int64_t n_rows = config.batch, n_piece = train::shape_of(config).n_piece();
   const bool is_mixture = source.data.corpora().size() > 1;
@@ -111,27 +113,28 @@ std::vector<std::vector<std::string>> rows_of(const Source& source, int64_t step
   const data::Batch batch = loader.batch(step - 1);
   const int64_t length = batch.seq_len;
   const std::vector<int64_t> documents = documents_before(source, batch.rows);
-  std::vector<std::vector<std::string>> rows = {{"step", "piece", "row", "draw", "epoch", "place",
-                                                 "window", "token", "byte", "document", "tokens"}};
-  if (is_mixture) rows.front().push_back("corpus");
+  cli::Table table = {"sequences",
+                      {"step", "piece", "row", "draw", "epoch", "place", "window", "token", "byte",
+                       "document", "tokens"}};
+  if (is_mixture) table.columns.push_back("corpus");
   for (int64_t row = 0; row < n_rows; ++row) {
     const data::Batch::Row& at = batch.rows[static_cast<size_t>(row)];
     const data::Tokens& file = source.data.corpora()[at.source].split("train");
     const int64_t begin = at.place.begin, piece = row / (n_rows / n_piece);
-    std::vector<std::string> fields;
+    std::vector<cli::Cell> fields;
     for (const int64_t value : {step, piece, row, step - 1, at.place.epoch,
                                 at.index % loader.per_epoch(at.source, batch.part), at.place.window,
                                 begin, file.place(begin).byte, documents[static_cast<size_t>(row)]})
-      fields.push_back(std::to_string(value));
+      fields.push_back(value);
     const auto first = batch.inputs.begin() + row * length;
     std::vector<int32_t> ids(first, first + length);
     if (!config.is_masked())
       ids.push_back(batch.targets[static_cast<size_t>((row + 1) * length - 1)]);
     fields.push_back(tokens(ids));
     if (is_mixture) fields.push_back(config.data[at.source].path);
-    rows.push_back(std::move(fields));
+    table.rows.push_back(std::move(fields));
   }
-  return rows;
+  return table;
 }
 
 std::string all_ids(const std::vector<int32_t>& ids) { return joined(ids, " "); }
@@ -152,7 +155,8 @@ std::string begin_of_text(const data::Tokenizer& tokenizer, const std::vector<in
   return '"' + text + '"' + (ids.size() > kShown ? "..." : "");
 }
 
-void print_text(const Source& source, int64_t step, std::ostream& out) {
+void print_step(const Source& source, int64_t step, cli::Printout& page) {
+  std::ostream& out = page.text();
   const run::ResolvedConfig& config = source.config;
   const data::Loader loader = run::loader_of(config, source.data);
   out << cli::printable(source.run) << ", step " << step << " of " << config.steps << ": "
@@ -178,15 +182,17 @@ void print_text(const Source& source, int64_t step, std::ostream& out) {
   if (std::find(skipped.begin(), skipped.end(), step) != skipped.end())
     out << "left out of the training: its loss or gradient was not finite\n";
   out << '\n';
-  auto rows = rows_of(source, step, [&](const std::vector<int32_t>& ids) {
+  cli::Table table = sequences_table(source, step, [&](const std::vector<int32_t>& ids) {
     return begin_of_text(source.data.tokenizer(), ids);
   });
-  rows.front()[10] = "text";
-  for (auto& row : rows) {  // step and draw are for those who compute with it
+  table.columns[10].name = "text";
+  const auto shorten = [](auto& row) {  // step and draw are for those who compute with it
     row.erase(row.begin() + 3);
     row.erase(row.begin());
-  }
-  out << cli::text_table(rows);
+  };
+  shorten(table.columns);
+  for (auto& row : table.rows) shorten(row);
+  page.add(table);
 }
 
 }  // namespace
@@ -204,6 +210,7 @@ int inspect_batches(int argc, const char* const* argv, std::ostream& out) {
       .add_paths("data", request.data, "PATH",
                  "where the run's corpus is now (default: where the run has recorded it)")
       .add("csv", request.csv, "print CSV with all token ids: the inputs and the last target");
+  add_json_option(options, request.json);
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(request.run.empty() || request.named.empty(), kWhere,
                        "--run: expected one run, got ", request.run, " too");
@@ -212,15 +219,18 @@ int inspect_batches(int argc, const char* const* argv, std::ostream& out) {
                        "expected the folder of a run, got none; inspect batches RUN --step N");
   require<ConfigError>(request.step.has_value(), kWhere,
                        "--step: expected a step of the run, got none; --step 1 is the first");
+  require<ConfigError>(!request.csv || !request.json, kWhere, "--json: expected it without --csv");
   const Source source = open_source(request);
   require<ConfigError>(*request.step >= 1 && *request.step <= source.config.steps, kWhere,
                        "--step: expected a step from 1 to ", source.config.steps, ", got ",
                        *request.step);
-  if (!request.csv) {
-    print_text(source, *request.step, out);
+  if (request.csv) {
+    out << cli::csv_of(sequences_table(source, *request.step, all_ids));
     return cli::kDone;
   }
-  for (const auto& row : rows_of(source, *request.step, all_ids)) out << cli::csv_row(row);
+  cli::Printout page(out, "inspect batches", request.json);
+  print_step(source, *request.step, page);
+  page.finish();
   return cli::kDone;
 }
 

@@ -2,11 +2,13 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <sstream>
 
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
+#include "apps/cli/printout.h"
 #include "apps/cli/progress.h"
-#include "apps/cli/text_table.h"
+#include "apps/cli/table.h"
 #include "apps/inspect/commands.h"
 #include "data/corpus.h"
 #include "engine/base/error.h"
@@ -16,16 +18,15 @@ namespace farfield::inspect {
 namespace {
 
 constexpr std::string_view kWhere = "inspect";
-using Table = std::vector<std::vector<std::string>>;
 
 struct DataRequest {
   std::string path, named;
   data::CorpusOptions corpus;
   int64_t n_first = 16;
-  bool verify = false;
+  bool verify = false, json = false;
 };
 
-std::string count(int64_t n) { return n == data::kUnknown ? "-" : std::to_string(n); }
+cli::Cell count(int64_t n) { return n == data::kUnknown ? cli::Cell::missing() : cli::Cell(n); }
 
 std::string end_name(const data::Tokenizer& tokenizer) {
   const int32_t id = tokenizer.end_of_document();
@@ -50,37 +51,42 @@ std::vector<int64_t> document_lengths(const data::Corpus& corpus, const std::str
   return lengths;
 }
 
-std::string splits_table(const data::Corpus& corpus) {
-  Table rows = {{"split", "documents", "tokens", "bytes", "bytes per token", "hash"}};
+cli::Table splits_table(const data::Corpus& corpus) {
+  cli::Table table = {"splits",
+                      {"split", "documents", "tokens", "bytes", "bytes per token", "hash"}};
   for (const std::string& name : splits_of(corpus)) {
     const data::TokenCounts& counts = corpus.counts(name);
     const double ratio = static_cast<double>(counts.bytes) / static_cast<double>(counts.tokens);
     const std::string& hash = corpus.recorded_hash(name);
-    rows.push_back({name, count(counts.documents), count(counts.tokens), count(counts.bytes),
-                    counts.bytes == data::kUnknown ? "-" : fixed(ratio, 3),
-                    hash.empty() ? "-" : hash});
+    table.rows.push_back(
+        {name, count(counts.documents), count(counts.tokens), count(counts.bytes),
+         counts.bytes == data::kUnknown ? cli::Cell::missing() : cli::fixed_cell(ratio, 3),
+         hash.empty() ? cli::Cell::missing() : cli::Cell(hash)});
   }
-  return cli::text_table(rows);
+  return table;
 }
 
-std::string lengths_table(const std::vector<std::string>& splits,
-                          const std::vector<std::vector<int64_t>>& lengths) {
-  Table rows = {{"tokens of a document", "shortest", "median", "mean", "longest"}};
+cli::Table lengths_table(const std::vector<std::string>& splits,
+                         const std::vector<std::vector<int64_t>>& lengths) {
+  cli::Table table = {"lengths",
+                      {"tokens of a document",
+                       {"shortest", "tokens"},
+                       {"median", "tokens"},
+                       {"mean", "tokens"},
+                       {"longest", "tokens"}}};
   for (size_t i = 0; i < splits.size(); ++i) {
     const std::vector<int64_t>& l = lengths[i];
     if (l.empty()) continue;
     const double sum = static_cast<double>(std::accumulate(l.begin(), l.end(), int64_t{0}));
-    rows.push_back({splits[i], count(l.front()), count(l[l.size() / 2]),
-                    fixed(sum / static_cast<double>(l.size()), 1), count(l.back())});
+    table.rows.push_back({splits[i], l.front(), l[l.size() / 2],
+                          cli::fixed_cell(sum / static_cast<double>(l.size()), 1), l.back()});
   }
-  return cli::text_table(rows);
+  return table;
 }
 
-// A row for each power of two and one for documents without tokens, a column for each split, and a
-// bar for all of them.
-std::string histogram(const std::vector<std::string>& splits,
-                      const std::vector<std::vector<int64_t>>& lengths) {
-  constexpr size_t kBar = 40;
+// A row for each power of two and one for documents without tokens, a column for each split.
+cli::Table histogram(const std::vector<std::string>& splits,
+                     const std::vector<std::vector<int64_t>>& lengths) {
   constexpr size_t kBins = 64;  // of lengths with so many binary digits: 0, 1, 2 and 3, 4 to 7, ...
   const auto bin_of = [](int64_t n) {
     return static_cast<size_t>(std::bit_width(static_cast<uint64_t>(n)));
@@ -95,23 +101,36 @@ std::string histogram(const std::vector<std::string>& splits,
   size_t first = 0, last = sums.size();
   while (first < last && sums[first] == 0) ++first;
   while (last > first && sums[last - 1] == 0) --last;
-  const int64_t most = std::max<int64_t>(1, *std::max_element(sums.begin(), sums.end()));
-  Table rows = {{"from", "to"}};
-  rows.front().insert(rows.front().end(), splits.begin(), splits.end());
-  std::vector<std::string> bars = {""};
+  cli::Table table = {"histogram", {{"from", "tokens"}, {"to", "tokens"}}};
+  for (const std::string& split : splits) table.columns.push_back({split, "documents"});
   for (size_t bin = first; bin < last; ++bin) {
-    const uint64_t end = uint64_t{1} << bin;
-    rows.push_back({std::to_string(end / 2), std::to_string(end - 1)});
-    for (const auto& of_split : bins) rows.back().push_back(count(of_split[bin]));
-    const auto n = static_cast<size_t>(static_cast<double>(sums[bin]) / static_cast<double>(most) *
-                                       static_cast<double>(kBar));
-    bars.emplace_back(n == 0 && sums[bin] > 0 ? 1 : n, '#');
+    const auto end = static_cast<int64_t>(uint64_t{1} << bin);
+    table.rows.push_back({end / 2, end - 1});
+    for (const auto& of_split : bins) table.rows.back().push_back(of_split[bin]);
   }
-  std::string table = cli::text_table(rows), text;
-  for (size_t line = 0, at = 0; at < table.size(); ++line) {
-    const size_t end = table.find('\n', at);
-    text += table.substr(at, end - at) + (bars[line].empty() ? "" : "   " + bars[line]) + '\n';
-    at = end + 1;
+  return table;
+}
+
+// The histogram with a bar for all splits of a row together.
+std::string with_bars(const cli::Table& histogram) {
+  constexpr size_t kBar = 40;
+  std::vector<int64_t> sums;
+  for (const std::vector<cli::Cell>& row : histogram.rows) {
+    sums.push_back(0);
+    for (size_t i = 2; i < row.size(); ++i) sums.back() += std::get<int64_t>(row[i].value);
+  }
+  const int64_t most =
+      sums.empty() ? 1 : std::max<int64_t>(1, *std::max_element(sums.begin(), sums.end()));
+  std::istringstream lines(to_text(histogram));
+  std::string text, line;
+  std::getline(lines, line);
+  text = line + '\n';
+  for (const int64_t sum : sums) {
+    std::getline(lines, line);
+    const auto n = static_cast<size_t>(static_cast<double>(sum) / static_cast<double>(most) *
+                                       static_cast<double>(kBar));
+    const std::string bar(n == 0 && sum > 0 ? 1 : n, '#');
+    text += line + (bar.empty() ? "" : "   " + bar) + '\n';
   }
   return text;
 }
@@ -173,7 +192,8 @@ std::string verified(const DataRequest& request, const data::Corpus& corpus) {
   return text + (without.empty() ? " and have the recorded hashes\n" : '\n' + without);
 }
 
-void print(const DataRequest& request, const data::Corpus& corpus, std::ostream& out) {
+void print(const DataRequest& request, const data::Corpus& corpus, cli::Printout& page) {
+  std::ostream& out = page.text();
   const data::Tokenizer& tokenizer = corpus.tokenizer();
   out << cli::printable(request.path) << ": " << corpus.format() << " corpus, hash "
       << corpus.hash() << '\n'
@@ -181,6 +201,11 @@ void print(const DataRequest& request, const data::Corpus& corpus, std::ostream&
       << " ids, in models " << corpus.vocab_size() << ", " << end_name(tokenizer)
       << " ends a document, hash " << tokenizer.hash() << '\n'
       << "split " << cli::printable(corpus.split_rule()) << '\n';
+  page.fact("format", corpus.format());
+  page.fact("hash", corpus.hash());
+  page.fact("tokenizer", tokenizer.name());
+  page.fact("vocab_size", tokenizer.n_vocab());
+  if (corpus.floor()) page.fact("floor, nats per token", cli::fixed_cell(*corpus.floor(), 4));
   for (const std::string& note : corpus.notes())
     cli::remarks() << "note: " << cli::printable(note) << '\n';
   if (corpus.document_tokens() > 0)
@@ -189,11 +214,16 @@ void print(const DataRequest& request, const data::Corpus& corpus, std::ostream&
     out << "floor of test " << fixed(*corpus.floor(), 4) << " nats per token, perplexity "
         << fixed(std::exp(*corpus.floor()), 3)
         << ": the cross-entropy of an ideal predictor, which knows how documents are drawn\n";
-  out << '\n' << splits_table(corpus) << '\n';
+  out << '\n';
+  page.add(splits_table(corpus));
+  out << '\n';
   const std::vector<std::string> splits = splits_of(corpus);
   std::vector<std::vector<int64_t>> lengths;
   for (const std::string& name : splits) lengths.push_back(document_lengths(corpus, name));
-  out << lengths_table(splits, lengths) << '\n' << histogram(splits, lengths) << '\n';
+  page.add(lengths_table(splits, lengths));
+  const cli::Table counted = histogram(splits, lengths);
+  page.add_for_programs(counted);
+  if (!page.is_json()) out << '\n' << with_bars(counted) << '\n';
   if (request.n_first > 0 && !splits.empty())
     out << splits.front() << " begins\n"
         << first_tokens(corpus, splits.front(), request.n_first) << '\n';
@@ -221,6 +251,7 @@ int inspect_data(int argc, const char* const* argv, std::ostream& out) {
            "shares of train, valid and test, if the corpus has no splits of its own")
       .add("tokens", request.n_first, "N", "number of first tokens to show")
       .add("verify", request.verify, "read every token and compare the recorded hashes");
+  add_json_option(options, request.json);
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(request.path.empty() || request.named.empty(), kWhere,
                        "--data: expected one corpus, got ", request.path, " too");
@@ -232,8 +263,10 @@ int inspect_data(int argc, const char* const* argv, std::ostream& out) {
   const data::Corpus corpus = data::Corpus::open(request.path, request.corpus);
   // Damage is said of itself, not of the tables that were made from it.
   const std::string verdict = verified(request, corpus);
-  print(request, corpus, out);
-  out << verdict;
+  cli::Printout page(out, "inspect data", request.json);
+  print(request, corpus, page);
+  page.text() << verdict;
+  page.finish();
   return cli::kDone;
 }
 

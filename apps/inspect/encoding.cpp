@@ -1,8 +1,7 @@
 #include <algorithm>
 
-#include "apps/cli/csv.h"
 #include "apps/cli/distances.h"
-#include "apps/cli/text_table.h"
+#include "apps/cli/printout.h"
 #include "apps/inspect/commands.h"
 #include "apps/inspect/matrix.h"
 #include "apps/inspect/registry_list.h"
@@ -22,7 +21,7 @@ struct EncodingRequest {
   std::optional<int64_t> length;
   int64_t position = 0;
   bool positions = false, rotation = false, parameters = false, list = false, matrix = false;
-  bool csv = false, markdown = false, log_axis = false;
+  bool csv = false, json = false, markdown = false, log_axis = false;
   std::optional<int64_t> image;
   std::string svg, table = "bias";
 };
@@ -33,6 +32,8 @@ void check(const EncodingRequest& r) {
                        "expected one of --list, --matrix, --positions, --rotation and "
                        "--parameters, got ",
                        n);
+  require<ConfigError>(!r.json || !(r.csv || r.markdown || !r.svg.empty()), kWhere,
+                       "--json: expected it without --csv, --markdown and --svg");
   require<ConfigError>(r.svg.empty() || (n == 0 && !r.csv), kWhere,
                        "--svg: expected it alone; it draws tables by distance");
   require<ConfigError>(!r.markdown || (r.list && !r.csv), kWhere,
@@ -51,49 +52,67 @@ void check(const EncodingRequest& r) {
                        ": expected no expression and no run with it");
 }
 
-// All subjects under one header; of several, each row begins with the expression.
-std::string csv_of(const std::vector<Subject>& subjects, std::vector<std::string> header,
-                   const std::function<Cells(const Subject&)>& cells_of) {
-  if (subjects.size() > 1) header.insert(header.begin(), "posenc");
-  std::string text = cli::csv_row(header);
+using Columns = std::vector<cli::Table::Column>;
+
+// The cells of all subjects; each row begins with the expression, for CSV only if there are
+// several.
+cli::Table table_of(const std::string& name, const std::vector<Subject>& subjects, Columns columns,
+                    const std::function<Cells(const Subject&)>& cells_of, bool has_expression) {
+  if (has_expression) columns.insert(columns.begin(), "posenc");
+  cli::Table table = {name, std::move(columns)};
   for (const Subject& s : subjects)
-    for (std::vector<std::string>& row : cells_of(s)) {
-      if (subjects.size() > 1) row.insert(row.begin(), s.name());
-      text += cli::csv_row(row);
+    for (std::vector<cli::Cell>& row : cells_of(s)) {
+      if (has_expression) row.insert(row.begin(), s.name());
+      table.rows.push_back(std::move(row));
     }
-  return text;
+  return table;
 }
 
 // Columns at the end that have a heading alone.
-void drop_empty_columns(Cells& cells) {
-  const auto is_empty = [](const auto& row) { return row.back().empty(); };
-  while (cells.size() > 1 && std::all_of(cells.begin() + 1, cells.end(), is_empty))
-    for (auto& row : cells) row.pop_back();
+void drop_empty_columns(cli::Table& table) {
+  const auto is_empty = [](const auto& row) { return row.back().text.empty(); };
+  while (!table.rows.empty() && std::all_of(table.rows.begin(), table.rows.end(), is_empty)) {
+    table.columns.pop_back();
+    for (auto& row : table.rows) row.pop_back();
+  }
 }
 
-void show_cells(const EncodingRequest& request, std::vector<Subject>& subjects, std::ostream& out) {
-  std::vector<std::string> header = {"position", "id", "distance"};
+void show_cells(const EncodingRequest& request, std::vector<Subject>& subjects,
+                cli::Printout& page) {
+  cli::Table table = {"positions", {"position", "id", {"distance", "tokens"}}};
   std::function<Cells(const Subject&, Format)> cells_of = position_cells;
   if (request.rotation) {
-    header = {"pair", "frequency", "scale_q", "scale_k", "far_frequency_q", "far_frequency_k"};
+    table = {"rotation",
+             {"pair",
+              {"frequency", "radians per token"},
+              "scale_q",
+              "scale_k",
+              {"far_frequency_q", "radians per token"},
+              {"far_frequency_k", "radians per token"}}};
     cells_of = [&](const Subject& s, Format format) {
       return pair_cells(s, request.position, format);
     };
   } else if (request.parameters) {
-    header = {"name", "index", "value"};
+    table = {"parameters", {"name", "index", "value"}};
     cells_of = parameter_cells;
   }
+  const auto exact_cells = [&](const Subject& s) { return cells_of(s, exact); };
   for (Subject& s : subjects) s.spot.n_key = request.length.value_or(s.spot.n_key);
   if (request.csv) {
-    out << csv_of(subjects, header, [&](const Subject& s) { return cells_of(s, exact); });
+    page.text() << csv_of(
+        table_of(table.name, subjects, table.columns, exact_cells, subjects.size() > 1));
     return;
   }
   for (const Subject& s : subjects) {
-    Cells cells = cells_of(s, brief);
-    cells.insert(cells.begin(), header);
-    drop_empty_columns(cells);
-    out << (&s == &subjects[0] ? "" : "\n") << heading(s) << cli::text_table(cells);
+    page.text() << (&s == &subjects[0] ? "" : "\n") << heading(s);
+    if (page.is_json()) continue;
+    cli::Table shown = table;
+    shown.rows = cells_of(s, brief);
+    drop_empty_columns(shown);
+    page.add(shown);
   }
+  if (page.is_json())
+    page.add_for_programs(table_of(table.name, subjects, table.columns, exact_cells, true));
 }
 
 void draw_image(const EncodingRequest& request, std::vector<Subject>& subjects, std::ostream& out) {
@@ -119,7 +138,7 @@ std::vector<int64_t> distances_of(const EncodingRequest& request, int64_t train_
 }
 
 void show_tables(const EncodingRequest& request, std::vector<Subject>& subjects,
-                 std::ostream& out) {
+                 cli::Printout& page) {
   const std::vector<int64_t> distances = distances_of(request, subjects[0].config().train_len);
   const int64_t needed = *std::max_element(distances.begin(), distances.end()) + 1;
   require<ConfigError>(request.length.value_or(needed) >= needed, kWhere,
@@ -130,14 +149,19 @@ void show_tables(const EncodingRequest& request, std::vector<Subject>& subjects,
     const plot::Plot plot =
         tables_plot(subjects, distances, request.table == "bias", request.log_axis);
     write_file_atomic(request.svg, plot::draw_svg(plot));
-    out << "drawn: " << request.svg << '\n';
-  } else if (request.csv) {
-    out << csv_of(subjects, {"head", "distance", "bias", "weight"},
-                  [&](const Subject& s) { return table_cells(s, distances, exact); });
-  } else {
-    for (const Subject& s : subjects)
-      out << (&s == &subjects[0] ? "" : "\n") << tables_text(s, distances);
+    page.text() << "drawn: " << request.svg << '\n';
+    return;
   }
+  const Columns columns = {"head", {"distance", "tokens"}, "bias", "weight"};
+  const auto cells_of = [&](const Subject& s) { return table_cells(s, distances, exact); };
+  if (request.csv) {
+    page.text() << csv_of(table_of("scores", subjects, columns, cells_of, subjects.size() > 1));
+    return;
+  }
+  for (const Subject& s : subjects)
+    page.text() << (&s == &subjects[0] ? "" : "\n")
+                << (page.is_json() ? heading(s) : tables_text(s, distances));
+  if (page.is_json()) page.add_for_programs(table_of("scores", subjects, columns, cells_of, true));
 }
 
 }  // namespace
@@ -173,9 +197,9 @@ int inspect_encoding(int argc, const char* const* argv, std::ostream& out) {
       .add("phase", subject.phase, "eval|train",
            "training or evaluation, for encodings that differ between the two")
       .add("draw", subject.draw, "N", "for random positions: number of the draw");
-  options.group("How")
-      .add("csv", request.csv, "print CSV with 17 digits")
-      .add("markdown", request.markdown, "with --list: print the table of posenc/README.md")
+  options.group("How").add("csv", request.csv, "print CSV with 17 digits");
+  add_json_option(options, request.json);
+  options.add("markdown", request.markdown, "with --list: print the table of posenc/README.md")
       .add("svg", request.svg, "FILE", "draw the tables as SVG, a line for each head")
       .add("table", request.table, "bias|weight", "with --svg: which table")
       .add("log-axis", request.log_axis, "with --svg: logarithmic axis for distances")
@@ -187,13 +211,24 @@ int inspect_encoding(int argc, const char* const* argv, std::ostream& out) {
   check(request);
   require<ConfigError>(!request.svg.empty() || !options.given("svg"), kWhere,
                        "--svg: expected a file, got ''");
+  cli::Printout page(out, "inspect encoding", request.json);
   if (request.list) {
-    out << (request.csv ? registry_csv() : request.markdown ? posenc::markdown() : registry_text());
+    if (page.is_json())
+      page.add_for_programs(registry_table());
+    else
+      out << (request.csv        ? registry_csv()
+              : request.markdown ? posenc::markdown()
+                                 : registry_text());
+    page.finish();
     return cli::kDone;
   }
   if (request.matrix) {
     const std::vector<MatrixRow> rows = encoding_matrix();
-    out << (request.csv ? matrix_csv(rows) : matrix_text(rows));
+    if (page.is_json())
+      page.add_for_programs(matrix_table(rows));
+    else
+      out << (request.csv ? matrix_csv(rows) : matrix_text(rows));
+    page.finish();
     const auto has_broken = [](const MatrixRow& row) {
       return std::any_of(row.trials.begin(), row.trials.end(), is_broken);
     };
@@ -203,11 +238,12 @@ int inspect_encoding(int argc, const char* const* argv, std::ostream& out) {
   std::vector<std::string> refused;
   std::vector<Subject> subjects = subjects_of(subject, options, refused);
   if (request.positions || request.rotation || request.parameters)
-    show_cells(request, subjects, out);
+    show_cells(request, subjects, page);
   else if (request.image)
     draw_image(request, subjects, out);
   else
-    show_tables(request, subjects, out);
+    show_tables(request, subjects, page);
+  page.finish();
   require<ConfigError>(refused.empty(), kWhere, refused.size(), " of ", subject.expressions.size(),
                        " expressions left out: ", refused.empty() ? "" : refused.front());
   return cli::kDone;

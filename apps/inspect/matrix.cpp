@@ -85,13 +85,17 @@ std::string matrix_text(const std::vector<MatrixRow>& rows) {
   return text;
 }
 
-std::string matrix_csv(const std::vector<MatrixRow>& rows) {
-  std::string text = cli::csv_row({"name", "expression", "path", "outcome", "message"});
+cli::Table matrix_table(const std::vector<MatrixRow>& rows) {
+  cli::Table table = {"trials", {"name", "expression", "path", "outcome", "message"}};
   for (const MatrixRow& row : rows)
     for (size_t i = 0; i < row.trials.size(); ++i)
-      text += cli::csv_row({row.name, row.expression, Trials::paths()[i],
+      table.rows.push_back({row.name, row.expression, Trials::paths()[i],
                             word_for(row.trials[i].outcome), row.trials[i].message});
-  return text;
+  return table;
+}
+
+std::string matrix_csv(const std::vector<MatrixRow>& rows) {
+  return cli::csv_of(matrix_table(rows));
 }
 
 }  // namespace farfield::inspect

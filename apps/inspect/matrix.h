@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/cli/table.h"
 #include "apps/inspect/trials.h"
 
 namespace farfield::inspect {
@@ -24,6 +25,7 @@ bool is_broken(const Trial& trial);
 /// posenc/README.md holds this table.
 std::string matrix_text(const std::vector<MatrixRow>& rows);
 /// One row per cell: name, expression, path, outcome, message.
+cli::Table matrix_table(const std::vector<MatrixRow>& rows);
 std::string matrix_csv(const std::vector<MatrixRow>& rows);
 
 }  // namespace farfield::inspect

@@ -87,19 +87,21 @@ std::string registry_text() {
   return text;
 }
 
-std::string registry_csv() {
+cli::Table registry_table() {
   const auto refused = refused_pairs();
-  std::string text =
-      cli::csv_row({"name", "aliases", "class", "arguments", "refused_with", "meaning"});
+  cli::Table table = {"encodings",
+                      {"name", "aliases", "class", "arguments", "refused_with", "meaning"}};
   for (const posenc::Row& row : posenc::registry()) {
     std::vector<std::string> arguments;
     for (const posenc::ArgumentSpec& spec : row.arguments)
       arguments.push_back(spec.name + '=' + spec.default_text);
     const auto found = refused.find(row.name);
-    text += cli::csv_row({row.name, joined(row.aliases, " "), row.classes, joined(arguments, "; "),
+    table.rows.push_back({row.name, joined(row.aliases, " "), row.classes, joined(arguments, "; "),
                           found == refused.end() ? "" : joined(found->second, " "), row.meaning});
   }
-  return text;
+  return table;
 }
+
+std::string registry_csv() { return cli::csv_of(registry_table()); }
 
 }  // namespace farfield::inspect

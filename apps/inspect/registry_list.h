@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "apps/cli/table.h"
 #include "posenc/composition.h"
 
 namespace farfield::inspect {
@@ -14,6 +15,7 @@ std::string refusal_of(const std::string& expression, const posenc::Config& conf
 /// cannot be combined with, found by trying every pair in a small model.
 std::string registry_text();
 /// The same, one row per encoding: name, aliases, class, arguments, refused_with, meaning.
+cli::Table registry_table();
 std::string registry_csv();
 
 }  // namespace farfield::inspect

@@ -15,6 +15,11 @@ posenc::ScoreTables tables_of(const Subject& s) {
   return posenc::score_tables(s.layer_of(plan).rule, s.config().n_head, s.spot.n_key);
 }
 
+// No value for NaN.
+cli::Cell cell_of(double value, Format format) {
+  return std::isnan(value) ? cli::Cell::missing("") : cli::Cell(value, format(value));
+}
+
 // Distances down, heads across, so many to a block that it fits on a terminal.
 std::string blocks(const char* what, const posenc::ScoreTables& tables,
                    const std::vector<int64_t>& distances, bool is_bias) {
@@ -22,7 +27,7 @@ std::string blocks(const char* what, const posenc::ScoreTables& tables,
   std::string text;
   for (int64_t first = 0; first < tables.n_head; first += kAcross) {
     const int64_t end = std::min(first + kAcross, tables.n_head);
-    Cells rows(1, {what});
+    std::vector<std::vector<std::string>> rows(1, {what});
     for (int64_t head = first; head < end; ++head) rows[0].push_back(concat("head ", head + 1));
     for (const int64_t d : distances) {
       rows.push_back({std::to_string(d)});
@@ -74,23 +79,24 @@ Cells table_cells(const Subject& s, const std::vector<int64_t>& distances, Forma
   Cells rows;
   for (int64_t head = 0; head < tables.n_head; ++head)
     for (const int64_t d : distances)
-      rows.push_back({std::to_string(head + 1), std::to_string(d), format(tables.bias_at(head, d)),
-                      format(tables.weight_at(head, d))});
+      rows.push_back({head + 1, d, cell_of(tables.bias_at(head, d), format),
+                      cell_of(tables.weight_at(head, d), format)});
   return rows;
 }
 
 Cells position_cells(const Subject& s, Format format) {
   Cells rows;
   for (const RemappedPosition& p : remapped_positions(s.encoding, s.spot))
-    rows.push_back({std::to_string(rows.size()), format(p.id), format(p.distance)});
+    rows.push_back({rows.size(), cell_of(p.id, format), cell_of(p.distance, format)});
   return rows;
 }
 
 Cells pair_cells(const Subject& s, int64_t position, Format format) {
   Cells rows;
   for (const TurnedPair& p : turned_pairs(s.encoding, s.spot, position))
-    rows.push_back({std::to_string(rows.size()), format(p.frequency), format(p.scale_q),
-                    format(p.scale_k), format(p.far_frequency_q), format(p.far_frequency_k)});
+    rows.push_back({rows.size(), cell_of(p.frequency, format), cell_of(p.scale_q, format),
+                    cell_of(p.scale_k, format), cell_of(p.far_frequency_q, format),
+                    cell_of(p.far_frequency_k, format)});
   require<ConfigError>(!rows.empty(), "inspect",
                        "--rotation: expected an encoding that rotates, got '", s.name(),
                        "', which does not on layer ", s.spot.layer);
@@ -102,7 +108,7 @@ Cells parameter_cells(const Subject& s, Format format) {
   for (const Parameter& p : s.encoding.parameters()) {
     const std::vector<double> values = p.value.to_vector();
     for (size_t i = 0; i < values.size(); ++i)
-      rows.push_back({p.name, std::to_string(i + 1), format(values[i])});
+      rows.push_back({p.name, i + 1, cell_of(values[i], format)});
   }
   return rows;
 }

@@ -4,14 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "apps/cli/table.h"
 #include "apps/inspect/subject.h"
 #include "apps/plot/picture.h"
 #include "apps/plot/plot.h"
 
 namespace farfield::inspect {
 
-using Cells = std::vector<std::vector<std::string>>;  ///< rows
-using Format = std::string (*)(double);               ///< exact or brief
+using Cells = std::vector<std::vector<cli::Cell>>;  ///< rows
+using Format = std::string (*)(double);             ///< exact or brief
 
 /// head, distance, bias, weight: 0 and 1 where a table is absent, -inf where a mask hides the key.
 Cells table_cells(const Subject& s, const std::vector<int64_t>& distances, Format format);

@@ -2,6 +2,7 @@
 
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
+#include "apps/cli/printout.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
 #include "apps/cli/verbose.h"
@@ -15,8 +16,11 @@
 namespace farfield::prepare {
 namespace {
 
-void print_summary(const data::Conversion& made, const data::ConvertOptions& o, std::ostream& out) {
-  print_splits(made.counts, out);
+void print_summary(const data::Conversion& made, const data::ConvertOptions& o,
+                   cli::Printout& page) {
+  std::ostream& out = page.text();
+  print_splits(made.counts, page);
+  page.fact("corpus", o.output.string());
   out << "split " << made.split_rule << '\n';
   out << std::flush;
   for (const std::string& note : made.notes)
@@ -30,6 +34,7 @@ void print_summary(const data::Conversion& made, const data::ConvertOptions& o, 
 int prepare_convert(int argc, const char* const* argv, std::ostream& out) {
   data::ConvertOptions o;
   std::string input, output;
+  bool json = false;
   cli::Options options("prepare convert", "Puts a corpus into another format.");
   options.group("Corpus")
       .add_positional("input", input,
@@ -51,6 +56,7 @@ int prepare_convert(int argc, const char* const* argv, std::ostream& out) {
       .add("output", output, "PATH",
            "the folder to make; for megatron the prefix of the .bin/.idx pair")
       .add("force", o.force, "replace an existing corpus");
+  add_json_option(options, json);
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(!input.empty(), "prepare", "expected a corpus to convert, got none");
   require<ConfigError>(!o.format.empty(), "prepare", "expected --to ",
@@ -70,7 +76,9 @@ int prepare_convert(int argc, const char* const* argv, std::ostream& out) {
           /*keep=*/false);
     });
   }
-  print_summary(made, o, out);
+  cli::Printout page(out, "prepare convert", json);
+  print_summary(made, o, page);
+  page.finish();
   return cli::kDone;
 }
 

@@ -5,6 +5,7 @@
 
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
+#include "apps/cli/printout.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
 #include "apps/cli/verbose.h"
@@ -21,8 +22,11 @@ namespace farfield::prepare {
 namespace {
 
 void print_summary(const data::Manifest& manifest, const std::string& output,
-                   const data::JsonlOptions& jsonl, std::ostream& out) {
-  print_splits(manifest, out);
+                   const data::JsonlOptions& jsonl, cli::Printout& page) {
+  std::ostream& out = page.text();
+  print_splits(manifest, page);
+  page.fact("corpus", output);
+  page.fact("hash", manifest.hash());
   out << "split " << cli::printable(manifest.split_rule) << '\n';
   print_skipped(manifest.skipped, jsonl, (std::filesystem::path(output) / "manifest.json").string(),
                 out);
@@ -94,6 +98,7 @@ int prepare_corpus(int argc, const char* const* argv, std::ostream& out) {
   data::PrepareOptions o;
   TextOptions text;
   std::string output;
+  bool json = false;
   std::vector<int64_t> shares(o.shares.begin(), o.shares.end());
   data::TokenizerOptions& tokenization = o.tokenizer_options;
   cli::Options options("prepare", "Turns text into a corpus: token files with a manifest.");
@@ -106,6 +111,7 @@ int prepare_corpus(int argc, const char* const* argv, std::ostream& out) {
       .add("output", output, "FOLDER", "the corpus to make")
       .add("split", shares, "A,B,C", "shares of train, valid and test, in documents")
       .add("force", o.force, "replace an existing corpus");
+  add_json_option(options, json);
   options.group("Tokens")
       .add("tokenizer", o.tokenizer, "NAME|PATH",
            "how text becomes tokens: " + listed(data::tokenizer_names(), " or ") +
@@ -135,7 +141,9 @@ int prepare_corpus(int argc, const char* const* argv, std::ostream& out) {
     Watch watch;
     manifest = data::prepare(o, std::ref(watch));
   }
-  print_summary(manifest, output, o.source.jsonl, out);
+  cli::Printout page(out, "prepare", json);
+  print_summary(manifest, output, o.source.jsonl, page);
+  page.finish();
   return cli::kDone;
 }
 

@@ -4,6 +4,7 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
+#include "apps/cli/printout.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
 #include "apps/cli/verbose.h"
@@ -29,6 +30,7 @@ int make(const std::string& task, const char* summary, int argc, const char* con
   data::SyntheticOptions o = data::synthetic_options(task);
   const bool has_copies = o.copies.probability > 0;
   std::string output;
+  bool json = false;
   std::vector<int64_t> documents(o.documents.begin(), o.documents.end());
   cli::Options options("prepare synthetic " + task, summary);
   options.group("Corpus")
@@ -40,6 +42,7 @@ int make(const std::string& task, const char* summary, int argc, const char* con
       .add("seed", o.topic.seed, "N",
            "seed of the corpus: successors and documents follow from it, the same on every machine")
       .add("force", o.force, "replace an existing corpus");
+  add_json_option(options, json);
   options.group("Text")
       .add("alphabet", o.topic.alphabet, "N",
            "number of symbols, each a printable character; at most 94")
@@ -75,12 +78,17 @@ int make(const std::string& task, const char* summary, int argc, const char* con
                       /*keep=*/false);
     });
   }
-  print_splits(manifest, out);
-  out << "floor of test " << fixed(*manifest.floor, 4) << " nats per symbol, perplexity "
-      << fixed(std::exp(*manifest.floor), 3)
-      << ": the cross-entropy of an ideal predictor, which knows how documents are drawn\n"
-      << cli::printable(output) << ": corpus written" << cli::hash_remark(manifest.hash())
-      << std::endl;
+  cli::Printout page(out, "prepare synthetic " + task, json);
+  print_splits(manifest, page);
+  page.fact("corpus", output);
+  page.fact("hash", manifest.hash());
+  page.fact("floor, nats per symbol", cli::fixed_cell(*manifest.floor, 4));
+  page.text() << "floor of test " << fixed(*manifest.floor, 4) << " nats per symbol, perplexity "
+              << fixed(std::exp(*manifest.floor), 3)
+              << ": the cross-entropy of an ideal predictor, which knows how documents are drawn\n"
+              << cli::printable(output) << ": corpus written" << cli::hash_remark(manifest.hash())
+              << std::endl;
+  page.finish();
   return cli::kDone;
 }
 

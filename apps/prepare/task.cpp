@@ -1,7 +1,9 @@
 #include "data/tasks/task.h"
 
 #include "apps/cli/options.h"
+#include "apps/cli/printout.h"
 #include "apps/prepare/program.h"
+#include "data/tasks/row.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/text.h"
@@ -39,6 +41,20 @@ std::string json_line(const data::TaskSample& sample, const std::vector<std::str
   return write_json(object);
 }
 
+void list_for_programs(std::ostream& out) {
+  cli::Table tasks = {"tasks", {"task", "sequence", "length", "source"}};
+  cli::Table options = {"options", {"task", "option", "default", "meaning"}};
+  for (const data::TaskRow& row : data::tasks()) {
+    tasks.rows.push_back({row.name, row.help, row.length, row.source});
+    for (const data::TaskArgument& argument : row.arguments)
+      options.rows.push_back({row.name, argument.name, argument.fallback, argument.meaning});
+  }
+  cli::Printout page(out, "prepare task", /*is_json=*/true);
+  page.add(tasks);
+  page.add(options);
+  page.finish();
+}
+
 }  // namespace
 
 int prepare_task(int argc, const char* const* argv, std::ostream& out) {
@@ -46,7 +62,7 @@ int prepare_task(int argc, const char* const* argv, std::ostream& out) {
   std::vector<int64_t> lengths;
   int64_t n_sample = 1;
   uint64_t seed = 0;
-  bool is_list = false, is_markdown = false;
+  bool is_list = false, is_markdown = false, json = false;
   cli::Options options("prepare task",
                        "Prints samples of a synthetic task for length generalisation, one a line, "
                        "the scored tokens in brackets.");
@@ -55,6 +71,7 @@ int prepare_task(int argc, const char* const* argv, std::ostream& out) {
                       "name, with options in parentheses: \"copy(alphabet=8, eos=token)\"")
       .add("list", is_list, "explain all tasks and their options")
       .add("markdown", is_markdown, "with --list: as tables in Markdown");
+  add_json_option(options, json);
   options.group("Samples")
       .add("length", lengths, "N,...", "lengths (default: all lengths of the task's small split)")
       .add("split", split, "SPLIT", "train or test: independent samples")
@@ -69,9 +86,15 @@ int prepare_task(int argc, const char* const* argv, std::ostream& out) {
   if (is_list) {
     require<ConfigError>(name.empty(), kWhere, "--list: expected no task beside it, got '", name,
                          "'");
-    out << (is_markdown ? data::tasks_markdown() : data::tasks_text()) << std::flush;
+    require<ConfigError>(!json || !is_markdown, kWhere, "--json: expected it without --markdown");
+    if (json)
+      list_for_programs(out);
+    else
+      out << (is_markdown ? data::tasks_markdown() : data::tasks_text()) << std::flush;
     return cli::kDone;
   }
+  require<ConfigError>(!json, kWhere,
+                       "--json: expected --list with it; samples have --format jsonl");
   require<ConfigError>(!name.empty(), kWhere,
                        "expected a task, got none; `prepare task --list` explains all");
   require<ConfigError>(split == "train" || split == "test", kWhere,

@@ -10,6 +10,7 @@
 #include "apps/cli/duration.h"
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
+#include "apps/cli/printout.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/signals.h"
 #include "apps/cli/verbose.h"
@@ -224,8 +225,9 @@ const char* blank_remark(const data::BpeDefinition& d) {
   return "";
 }
 
-int show(int argc, const char* const* argv, std::ostream& out) {
+int show(int argc, const char* const* argv, std::ostream& to) {
   std::string path, text;
+  bool json = false;
   data::TokenizerOptions reading;
   cli::Options options("prepare tokenizer show",
                        "Describes a tokenizer: kind, vocabulary, special tokens, hash.");
@@ -238,10 +240,16 @@ int show(int argc, const char* const* argv, std::ostream& out) {
            "the token that ends a document (default: from the tokenizer)")
       .add("tokenizer-pattern", reading.pattern, "NAME",
            "with a tiktoken rank file: how text is cut into words, gpt2 or cl100k_base");
-  if (!options.parse(argc, argv, out)) return cli::kDone;
+  add_json_option(options, json);
+  if (!options.parse(argc, argv, to)) return cli::kDone;
   require<ConfigError>(!path.empty(), kWhere, "expected a tokenizer to show, got none");
   const data::TokenizerPtr tokenizer = data::make_tokenizer(path, reading);
 
+  cli::Printout page(to, "prepare tokenizer show", json);
+  std::ostream& out = page.text();
+  page.fact("name", tokenizer->name());
+  page.fact("vocabulary", tokenizer->n_vocab());
+  page.fact("hash", tokenizer->hash());
   const auto* bpe = dynamic_cast<const data::BpeTokenizer*>(tokenizer.get());
   const bool is_words = dynamic_cast<const data::WordsTokenizer*>(tokenizer.get()) != nullptr;
   out << "kind        "
@@ -272,12 +280,17 @@ int show(int argc, const char* const* argv, std::ostream& out) {
           << shown(token.content) << '\n';
   }
   out << "hash        " << tokenizer->hash() << '\n';
-  if (text.empty()) return cli::kDone;
-  std::vector<int32_t> ids;
-  tokenizer->encode(text, ids);
-  out << '\n';
-  for (const int32_t id : ids)
-    out << id << ' ' << shown(tokenizer->decode_within({&id, 1})) << '\n';
+  if (!text.empty()) {
+    std::vector<int32_t> ids;
+    tokenizer->encode(text, ids);
+    cli::Table tokens = {"tokens", {"id", "text"}};
+    for (const int32_t id : ids) tokens.rows.push_back({id, tokenizer->decode_within({&id, 1})});
+    page.add_for_programs(tokens);
+    if (!page.is_json()) out << '\n';
+    for (const int32_t id : ids)
+      if (!page.is_json()) out << id << ' ' << shown(tokenizer->decode_within({&id, 1})) << '\n';
+  }
+  page.finish();
   return cli::kDone;
 }
 

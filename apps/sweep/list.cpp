@@ -5,6 +5,7 @@
 
 #include "apps/cli/duration.h"
 #include "apps/cli/options.h"
+#include "apps/cli/printout.h"
 #include "apps/sweep/commands.h"
 #include "apps/sweep/cost.h"
 #include "apps/sweep/driver.h"
@@ -72,74 +73,149 @@ std::string rest_text(const Plan& plan, const std::vector<Cell>& requested) {
   return n_rest == 0 ? "" : concat(", ", n_rest, " not asked for");
 }
 
+// The cells of an experiment, as if each data set had text of its own.
+Plan plan_to_show(const Experiment& e, PlanOptions plan) {
+  for (const auto* names : {&e.datasets, &e.few})
+    for (const std::string& name : *names) plan.datasets.set(name, name, {name, name, ""});
+  return plan_of(e, plan);
+}
+
+void print_experiment(const Experiment& e, const PlanOptions& plan, bool is_long,
+                      std::ostream& out) {
+  out << joined(ids_of(e)) << ": " << e.title << "\n    " << e.source << '\n';
+  if (!e.not_run.empty()) {
+    out << "    NOT RUN: " << e.not_run << '\n';
+    return;
+  }
+  const Plan planned = plan_to_show(e, plan);
+  out << "    " << cost_text(planned) << '\n';
+  if (is_long && !planned.arms.empty()) out << "    " << grid_text(planned) << '\n';
+  if (!e.base_arm.empty())
+    out << "    --base RUN: a run of yours instead of '" << e.base_arm << "'\n";
+  if (!e.findings.empty())
+    out << "    findings: " << joined(e.findings, ", ", &Finding::claim) << '\n';
+}
+
+cli::Table experiments_table(const std::vector<const Experiment*>& all, const PlanOptions& plan) {
+  const bool is_card = is_for_card(plan.scale);
+  cli::Table table = {"experiments",
+                      {"experiment",
+                       "title",
+                       "source",
+                       "models",
+                       "data sets",
+                       "seeds",
+                       "cells",
+                       {"time", is_card ? "s on one H100" : "s on one core"},
+                       "findings",
+                       "not run"}};
+  for (const Experiment* e : all) {
+    table.rows.push_back({joined(ids_of(*e)), e->title, e->source});
+    std::vector<cli::Cell>& row = table.rows.back();
+    if (e->not_run.empty()) {
+      const Plan planned = plan_to_show(*e, plan);
+      const std::vector<Cell> cells = cells_of({planned});
+      row.insert(row.end(),
+                 {planned.arms.size(), planned.datasets.size(), planned.seeds.size(), cells.size(),
+                  cli::fixed_cell(seconds_of(work_of(cells), is_card), 0)});
+    } else {
+      row.resize(row.size() + 5);
+    }
+    row.push_back(joined(e->findings, ", ", &Finding::claim));
+    row.push_back(e->not_run.empty() ? cli::Cell() : cli::Cell(e->not_run));
+  }
+  return table;
+}
+
+// The counts of an experiment, or of all; none where it has no cells.
+std::vector<cli::Cell> counts_row(const std::string& name, const CellStates* states) {
+  if (states == nullptr) return {name, {}, {}, {}, {}};
+  return {name, states->done.size(), states->running.size(), states->open.size(),
+          states->failed.size()};
+}
+
 }  // namespace
 
 int list_command(int argc, const char* const* argv, std::ostream& out) {
   std::vector<std::string> words;
   std::string scale = "tiny";
-  bool is_long = false;
+  bool is_long = false, json = false;
   cli::Options options("sweep list", "Lists every experiment with its grid, cost and findings.");
   options.add_positional("ID|GLOB|CLAIM|FILE.conf", words,
                          "only these experiments, or a file with a grid of your own");
   options.group("What to show")
       .add("scale", scale, "NAME", scale_words())
       .add("expressions", is_long, "print the expression of each model at this scale");
+  add_json_option(options, json);
   if (!options.parse(argc, argv, out)) return cli::kDone;
   PlanOptions plan;
   plan.scale = scale_named(scale);
-  out << describe(plan.scale) << "\n\n";
+  cli::Printout page(out, "sweep list", json);
+  page.text() << describe(plan.scale) << "\n\n";
   std::deque<Experiment> own;
-  for (const Experiment* e : experiments_of(words, plan.scale, own)) {
-    out << joined(ids_of(*e)) << ": " << e->title << "\n    " << e->source << '\n';
-    if (!e->not_run.empty()) {
-      out << "    NOT RUN: " << e->not_run << '\n';
-      continue;
-    }
-    for (const auto* names : {&e->datasets, &e->few})  // as if each had text of its own
-      for (const std::string& name : *names) plan.datasets.set(name, name, {name, name, ""});
-    const Plan planned = plan_of(*e, plan);
-    out << "    " << cost_text(planned) << '\n';
-    if (is_long && !planned.arms.empty()) out << "    " << grid_text(planned) << '\n';
-    if (!e->base_arm.empty())
-      out << "    --base RUN: a run of yours instead of '" << e->base_arm << "'\n";
-    if (!e->findings.empty())
-      out << "    findings: " << joined(e->findings, ", ", &Finding::claim) << '\n';
-  }
+  const std::vector<const Experiment*> all = experiments_of(words, plan.scale, own);
+  if (json)
+    page.add(experiments_table(all, plan));
+  else
+    for (const Experiment* e : all) print_experiment(*e, plan, is_long, out);
+  page.finish();
   return cli::kDone;
 }
 
-int status_command(int argc, const char* const* argv, std::ostream& out) {
+int status_command(int argc, const char* const* argv, std::ostream& to) {
   std::string path;
+  bool json = false;
   cli::Options options("sweep status",
                        "Counts the cells of a sweep that are done, running, open and failed, and "
                        "estimates the time left. Cells that no `sweep run` asked for, because of "
                        "--only and --on, are neither.");
   options.add_positional("FOLDER", path, "the sweep's folder");
-  if (!options.parse(argc, argv, out)) return cli::kDone;
+  options.group("What to show");
+  add_json_option(options, json);
+  if (!options.parse(argc, argv, to)) return cli::kDone;
   require<ConfigError>(!path.empty(), "sweep", "expected the folder of a sweep, got none");
   const SweepFolder folder(path);
   const std::vector<Plan> plans = folder.plans();
   const Results results = readable_results(folder);
+  cli::Printout page(to, "sweep status", json);
+  std::ostream& out = page.text();
+  cli::Table table = {"experiments", {"experiment", "done", "running", "open", "failed"}};
   if (const auto& given = folder.options().given)
     out << "given run: " << short_name(*given) << '\n';
   for (const Plan& plan : plans) {
-    out << plan.experiment->id << ": ";
+    const std::string& id = plan.experiment->id;
+    out << id << ": ";
     if (!plan.experiment->not_run.empty()) {
       out << "not run: " << plan.experiment->not_run << '\n';
+      table.rows.push_back(counts_row(id, nullptr));
     } else if (plan.cells.empty()) {
       out << "no training\n";
+      table.rows.push_back(counts_row(id, nullptr));
     } else {
       const std::vector<Cell> cells = folder.requested_cells({plan});
-      out << counts(states_of(folder, cells, results)) << rest_text(plan, cells) << '\n';
+      const CellStates states = states_of(folder, cells, results);
+      out << counts(states) << rest_text(plan, cells) << '\n';
+      table.rows.push_back(counts_row(id, &states));
     }
   }
   const CellStates all = states_of(folder, folder.requested_cells(plans), results);
+  table.rows.push_back(counts_row("all", &all));
+  page.add_for_programs(table);
   out << "all: " << counts(all);
-  if (!all.open.empty() || !all.running.empty())
-    out << "; about " << cli::duration(seconds_left(folder, all, results)) << " left";
+  if (!all.open.empty() || !all.running.empty()) {
+    const double seconds = seconds_left(folder, all, results);
+    page.fact("time left, s", cli::fixed_cell(seconds, 0));
+    out << "; about " << cli::duration(seconds) << " left";
+  }
   out << '\n';
-  for (const Cell& cell : all.failed)
-    out << "\nfailed: " << failure_of(folder, cell.hash()) << '\n';
+  cli::Table failed = {"failed", {"cell", "why"}};
+  for (const Cell& cell : all.failed) {
+    const std::string why = failure_of(folder, cell.hash());
+    failed.rows.push_back({cell.hash(), why});
+    if (!json) out << "\nfailed: " << why << '\n';
+  }
+  page.add_for_programs(failed);
+  page.finish();
   return cli::kDone;
 }
 

@@ -6,6 +6,7 @@
 
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
+#include "apps/cli/printout.h"
 #include "apps/cli/progress.h"
 #include "apps/sweep/commands.h"
 #include "apps/sweep/findings.h"
@@ -18,6 +19,7 @@ namespace farfield::sweep {
 int report_command(int argc, const char* const* argv, std::ostream& out) {
   std::string path, to;
   std::vector<std::string> more;
+  bool json = false;
   cli::Options options("sweep report",
                        "Writes a report of the results so far beside the papers' numbers: Markdown "
                        "with figures, CSV, and\none HTML page.");
@@ -26,6 +28,7 @@ int report_command(int argc, const char* const* argv, std::ostream& out) {
       .add_paths("results", more, "FOLDER",
                  "another folder of results, from another machine; may be repeated")
       .add("out", to, "FOLDER", "folder of the report (default: report/ in the sweep's folder)");
+  add_json_option(options, json);
   if (!options.parse(argc, argv, out)) return cli::kDone;
   require<ConfigError>(!path.empty(), "sweep", "expected the folder of a sweep, got none");
   const SweepFolder folder(path);
@@ -45,9 +48,16 @@ int report_command(int argc, const char* const* argv, std::ostream& out) {
   std::string why;
   const Report report = write_report(target, folder, results, why);
   if (!why.empty()) std::cerr << "no figures: " << cli::printable(why) << '\n';
+  cli::Printout page(out, "sweep report", json);
+  cli::Table findings = {"findings", {"claim", "experiment", "verdict", "as printed", "statement"}};
   for (const Section& section : report.sections)
-    for (const Judgement& j : section.judgements)
-      out << verdict_text(j) << "  " << j.claim << ": " << j.statement << '\n';
+    for (const Judgement& j : section.judgements) {
+      findings.rows.push_back({j.claim, section.id, to_word(j.evidence.verdict()),
+                               to_word(printed_answer(j)), j.statement});
+      if (!json) out << verdict_text(j) << "  " << j.claim << ": " << j.statement << '\n';
+    }
+  page.add_for_programs(findings);
+  page.finish();
   out << std::flush;
   cli::remarks() << "written: " << cli::printable((target / "report.md").string()) << ", "
                  << cli::printable((target / "index.html").string())

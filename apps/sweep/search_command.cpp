@@ -8,6 +8,7 @@
 #include "apps/cli/duration.h"
 #include "apps/cli/options.h"
 #include "apps/cli/printable.h"
+#include "apps/cli/printout.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/threads.h"
 #include "apps/sweep/commands.h"
@@ -38,7 +39,7 @@ struct SearchCommand {
   std::optional<int64_t> candidates, threads;
   std::optional<double> hours;
   int64_t jobs = 1;
-  bool dry_run = false, retry_failed = false;
+  bool dry_run = false, retry_failed = false, json = false;
 };
 
 void read(SearchCommand& c, cli::Options& options) {
@@ -64,6 +65,7 @@ void read(SearchCommand& c, cli::Options& options) {
       .add("retry-failed", c.retry_failed,
            "make failed cells again. Promotions that were decided without them stay")
       .add("dry-run", c.dry_run, "print the formulas and the cost, and write nothing");
+  add_json_option(options, c.json);
 }
 
 void check(const SearchCommand& c) {
@@ -196,7 +198,7 @@ int64_t size_of(const SweepFolder& folder, const SearchCommand& c, const DriverO
 
 }  // namespace
 
-int search_command(int argc, const char* const* argv, std::ostream& out) {
+int search_command(int argc, const char* const* argv, std::ostream& to) {
   const Clock::time_point begin = Clock::now();
   SearchCommand c;
   cli::Options options(
@@ -205,8 +207,10 @@ int search_command(int argc, const char* const* argv, std::ostream& out) {
       "L, by successive\nhalving. The same command continues after Ctrl-C, a crash or the time "
       "limit. The result is search.md in\nthe folder.");
   read(c, options);
-  if (!options.parse(argc, argv, out)) return cli::kDone;
+  if (!options.parse(argc, argv, to)) return cli::kDone;
   check(c);
+  cli::Printout page(to, "sweep search", c.json);
+  std::ostream& out = page.text();
   cli::use_threads(c.threads, cli::remarks());
   if (c.out.empty()) c.out = "sweeps/search-" + c.scale;
 
@@ -225,9 +229,14 @@ int search_command(int argc, const char* const* argv, std::ostream& out) {
     const SearchSpace space =
         search_space(plan.scale, c.search.seed, size_of(folder, c, how, begin));
     const Search search(folder, c.search, space);
+    cli::Table formulas = {"formulas", {"formula", "family", "expression"}};
     for (const Candidate& one : space.candidates)
-      out << one.name << "  " << one.family << "  " << one.posenc << '\n';
+      formulas.rows.push_back({one.name, one.family, one.posenc});
+    page.add_for_programs(formulas);
+    for (const Candidate& one : space.candidates)
+      if (!page.is_json()) out << one.name << "  " << one.family << "  " << one.posenc << '\n';
     out << plan_text(c, space, budget_of(folder, c, how.threads));
+    page.finish();
     return cli::kDone;
   }
 
@@ -253,7 +262,10 @@ int search_command(int argc, const char* const* argv, std::ostream& out) {
   const SearchReport report = write_search(folder, search, search.begin(Search::kFront),
                                            summary_of(c, space, search, folder), why);
   if (!why.empty()) std::cerr << "no figures: " << cli::printable(why) << '\n';
-  out << '\n' << report.front << '\n' << report.catalogue << std::flush;
+  page.add_for_programs(report.finalists);
+  page.add_for_programs(report.known);
+  if (!page.is_json()) out << '\n' << report.front << '\n' << report.catalogue << std::flush;
+  page.finish();
   cli::remarks() << "written: " << cli::printable((folder.path() / "search.md").string())
                  << ", search.csv; sweep report " << c.out << " has every rung\n";
   if (has_failed)

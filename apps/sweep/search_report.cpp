@@ -28,14 +28,14 @@ std::vector<double> perplexities(const Measured& m, const PlannedArm& arm, doubl
   return values;
 }
 
-// "12.3 ± 0.4"; "–" without results.
-std::string spread_text(const std::vector<double>& values) {
-  if (values.empty()) return "–";
+// The mean, shown as "12.3 ± 0.4"; "–" without results.
+cli::Cell spread_cell(const std::vector<double>& values) {
+  if (values.empty()) return cli::Cell::missing("–");
   const analysis::Spread s = analysis::spread_of_seeds(values);
   const int n_digits = s.mean < 100 ? 2 : s.mean < 1000 ? 1 : 0;
   std::string text = fixed(s.mean, n_digits);
   if (!std::isnan(s.deviation)) text += " ± " + fixed(s.deviation, n_digits);
-  return text;
+  return {s.mean, text};
 }
 
 // The last experiment of a search, model by model.
@@ -45,6 +45,8 @@ class Front {
 
   std::string header(bool has_mark) const;
   std::string row(const PlannedArm& arm, bool has_mark) const;
+  cli::Table table(const std::string& name, const std::vector<const PlannedArm*>& arms,
+                   bool has_mark) const;
   /// Finalists, the least perplexity at 16 L first.
   std::vector<const PlannedArm*> finalists() const { return finalists_; }
   std::vector<const PlannedArm*> best_and_known() const;
@@ -52,6 +54,7 @@ class Front {
   std::string csv() const;
 
  private:
+  std::vector<cli::Cell> cells(const PlannedArm& arm, bool has_mark) const;
   std::string name_of(const PlannedArm& arm) const;
   double far_of(const PlannedArm& arm) const;
 
@@ -119,17 +122,39 @@ std::string Front::header(bool has_mark) const {
   return names + " parameters % | expression |\n" + line + "---:|---|\n";
 }
 
-std::string Front::row(const PlannedArm& arm, bool has_mark) const {
-  std::string text = concat("| ", name_of(arm), " |");
-  if (has_mark) text += is_on_front(arm) ? " yes |" : " – |";
+std::vector<cli::Cell> Front::cells(const PlannedArm& arm, bool has_mark) const {
+  std::vector<cli::Cell> row = {name_of(arm)};
+  if (has_mark) row.push_back({is_on_front(arm), is_on_front(arm) ? "yes" : "–"});
   for (const PlannedDataset& dataset : plan_.datasets) {
     const Measured m(plan_, dataset, results_);
     for (const double length : {1.0, 16.0})
-      text += concat(' ', spread_text(perplexities(m, arm, length)), " |");
+      row.push_back(spread_cell(perplexities(m, arm, length)));
   }
   const Measured m(plan_, plan_.datasets.front(), results_);
   const double share = 100 * m.fact(arm, "posenc_parameters") / m.fact(arm, "parameters");
-  return text + concat(' ', std::isnan(share) ? "–" : fixed(share, 3), " | `", arm.posenc, "` |\n");
+  row.push_back(std::isnan(share) ? cli::Cell::missing("–") : cli::fixed_cell(share, 3));
+  row.push_back(arm.posenc);
+  return row;
+}
+
+std::string Front::row(const PlannedArm& arm, bool has_mark) const {
+  std::string text = "|";
+  const std::vector<cli::Cell> row = cells(arm, has_mark);
+  for (size_t i = 0; i + 1 < row.size(); ++i) text += concat(' ', row[i], " |");
+  return text + concat(" `", row.back(), "` |\n");
+}
+
+cli::Table Front::table(const std::string& name, const std::vector<const PlannedArm*>& arms,
+                        bool has_mark) const {
+  cli::Table table = {name, {"model"}};
+  if (has_mark) table.columns.push_back("front");
+  for (const PlannedDataset& dataset : plan_.datasets)
+    for (const char* length : {" L", " 16 L"})
+      table.columns.push_back({dataset.corpus + length, "perplexity"});
+  table.columns.push_back({"parameters", "% of the model's"});
+  table.columns.push_back("expression");
+  for (const PlannedArm* arm : arms) table.rows.push_back(cells(*arm, has_mark));
+  return table;
 }
 
 std::string Front::csv() const {
@@ -199,7 +224,9 @@ plot::Plot figure_of(const Search& search, const Front& front, const Plan& plan,
 
 SearchReport search_report(const Search& search, const Plan& plan, const Results& results) {
   const Front front(search, plan, results);
-  SearchReport report = {front.header(true), front.header(false), front.csv()};
+  SearchReport report = {front.header(true), front.header(false), front.csv(),
+                         front.table("front", front.finalists(), true),
+                         front.table("catalogue", front.best_and_known(), false)};
   for (const PlannedArm* arm : front.finalists()) report.front += front.row(*arm, true);
   for (const PlannedArm* arm : front.best_and_known()) report.catalogue += front.row(*arm, false);
   return report;

@@ -3,15 +3,17 @@
 #include <filesystem>
 #include <string>
 
+#include "apps/cli/table.h"
 #include "apps/sweep/search.h"
 
 namespace farfield::sweep {
 
 /// What a finished search found, from its results.
 struct SearchReport {
-  std::string front;      ///< the finalists as a Markdown table, with three seeds each
-  std::string catalogue;  ///< the best five of the front beside the known encodings
-  std::string csv;        ///< a row for each model, text and length
+  std::string front;            ///< the finalists as a Markdown table, with three seeds each
+  std::string catalogue;        ///< the best five of the front beside the known encodings
+  std::string csv;              ///< a row for each model, text and length
+  cli::Table finalists, known;  ///< front and catalogue, for programs
 };
 SearchReport search_report(const Search& search, const Plan& front, const Results& results);
 

@@ -21,6 +21,10 @@ struct AttentionRows {
 inline bool attends_to_packed_heads(Cpu, DType) { return false; }
 inline bool attends_to_packed_heads(Cuda, DType dtype) { return dtype != DType::f64; }
 
+/// Whether keys may have room (Heads::key_rows), for other normalizers than linear.
+inline bool attends_to_keys_with_room(Cpu) { return true; }
+inline bool attends_to_keys_with_room(Cuda) { return false; }
+
 /// q [B, H, T, K], k, v [B, G, S, K] of one dtype, G a divisor of H, S >= T; the queries are the
 /// last T of the S positions: query i is at position S - T + i. Head h of q takes head h / (H / G)
 /// of k and v. far is like q and k, or undefined. out [B, T, H, K].

@@ -170,8 +170,11 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
 Tensor attention(const Heads& given, const AttentionRule& rule) {
   check_attention(given, rule);
   Heads heads = given;
-  if (heads.have_room() && (has_features(rule) || heads.q.device().kind != Device::Kind::cpu))
-    heads = without_room(heads);
+  if (heads.have_room()) {
+    const bool in_place =
+        dispatch(heads.q.device(), [](auto tag) { return attends_to_keys_with_room(tag); });
+    if (!in_place || has_features(rule)) heads = without_room(heads);
+  }
   if (has_features(rule))
     for (Tensor* x : {&heads.q, &heads.k, &heads.far.q, &heads.far.k})
       if (x->defined()) *x = elu_plus_one(*x);

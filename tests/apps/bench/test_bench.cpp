@@ -173,7 +173,8 @@ BOOST_AUTO_TEST_CASE(a_table_is_kept_row_by_row) {
   const TempFolder folder;
   const std::string csv = (folder / "table.csv").string();
   std::ostringstream out;
-  Report report(out, {"a", "b"}, 4, {.csv = csv});
+  cli::Printout page(out, "bench", /*is_json=*/false);
+  Report report(page, {"a", "b"}, 4, {.csv = csv});
   report.add({"1", "2"});
   BOOST_TEST(read_file(csv) == "a,b\n1,2\n");
   report.add({"3", "4"});

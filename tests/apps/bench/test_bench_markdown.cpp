@@ -108,7 +108,8 @@ BOOST_AUTO_TEST_CASE(no_table_is_markdown_unless_it_is_asked_for) {
 
 BOOST_AUTO_TEST_CASE(a_bar_and_marks_of_emphasis_stay_in_their_cell) {
   std::ostringstream out;
-  Report report(out, {"work", {"min", "min, ms"}}, 4, {.is_markdown = true});
+  cli::Printout page(out, "bench", /*is_json=*/false);
+  Report report(page, {"work", {"min", "min, ms"}}, 4, {.is_markdown = true});
   report.add({"a | b*c*d", "1"});
   report.finish("by hand");
   BOOST_TEST(out.str() == "| work | min, ms |\n|---|---|\n| a \\| b\\*c\\*d | 1 |\n\nby hand\n");

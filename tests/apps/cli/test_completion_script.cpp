@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(tables_are_of_the_program_and_its_commands) {
   BOOST_TEST(tables[1].words.front().word == "--colour");
   BOOST_TEST(tables[1].words.front().placeholder == "red|dark-blue|NAME");
   BOOST_TEST(tables[1].words.front().help == "the room's colour");
-  BOOST_TEST(tables[1].words.back().word == "--verbose");
+  BOOST_TEST(tables[1].words.back().word == "--version");
 }
 
 BOOST_AUTO_TEST_CASE(values_are_named_or_files_or_anything) {

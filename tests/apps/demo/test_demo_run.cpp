@@ -35,7 +35,8 @@ struct Fixture {
   }
   std::string run() {
     std::ostringstream out;
-    BOOST_TEST(run_demo(demo, out) == cli::kDone);
+    cli::Printout page(out, "demo", /*is_json=*/false);
+    BOOST_TEST(run_demo(demo, page) == cli::kDone);
     return out.str();
   }
 };
@@ -75,18 +76,20 @@ BOOST_FIXTURE_TEST_CASE(a_folder_of_another_demo_or_of_something_else_is_left_al
   run();
   demo.steps = 5;
   std::ostringstream out;
-  BOOST_CHECK_EXCEPTION(run_demo(demo, out), ConfigError,
+  cli::Printout page(out, "demo", /*is_json=*/false);
+  BOOST_CHECK_EXCEPTION(run_demo(demo, page), ConfigError,
                         says("[demo] ", ": holds a demo with steps = '4', not '5'"));
   demo.out = folder.path().string();
-  BOOST_CHECK_EXCEPTION(run_demo(demo, out), ConfigError,
+  BOOST_CHECK_EXCEPTION(run_demo(demo, page), ConfigError,
                         says("expected a new folder or one of an earlier demo"));
 }
 
 BOOST_FIXTURE_TEST_CASE(text_that_cannot_be_read_binds_no_later_call, Fixture) {
   const std::string text = demo.input;
   std::ostringstream out;
+  cli::Printout page(out, "demo", /*is_json=*/false);
   demo.input = (folder / "nothing").string();
-  BOOST_CHECK_THROW(run_demo(demo, out), Error);
+  BOOST_CHECK_THROW(run_demo(demo, page), Error);
   BOOST_TEST(!fs::exists(demo.out));
   // As a call leaves it that was killed while it read.
   fs::create_directory(demo.out);
@@ -102,18 +105,20 @@ BOOST_FIXTURE_TEST_CASE(runs_bind_a_later_call_even_where_the_corpus_is_gone, Fi
   fs::remove_all(fs::path(demo.out) / "corpus");
   const std::string before = read_file(file);
   std::ostringstream out;
+  cli::Printout page(out, "demo", /*is_json=*/false);
   demo.steps = 5;
-  BOOST_CHECK_EXCEPTION(run_demo(demo, out), ConfigError, says("holds a demo with steps"));
+  BOOST_CHECK_EXCEPTION(run_demo(demo, page), ConfigError, says("holds a demo with steps"));
   demo.steps = 4;
   fs::rename(demo.input, demo.input + ".away");
-  BOOST_CHECK_THROW(run_demo(demo, out), Error);  // the text cannot be read again
+  BOOST_CHECK_THROW(run_demo(demo, page), Error);  // the text cannot be read again
   BOOST_TEST(read_file(file) == before);
 }
 
 BOOST_FIXTURE_TEST_CASE(lengths_that_the_text_has_not_are_refused_before_training, Fixture) {
   std::ostringstream out;
+  cli::Printout page(out, "demo", /*is_json=*/false);
   demo.lengths = {16, 1000000};
-  BOOST_CHECK_EXCEPTION(run_demo(demo, out), IoError,
+  BOOST_CHECK_EXCEPTION(run_demo(demo, page), IoError,
                         says("[demo] nothing was trained: [eval:last-token] not_enough_data: "
                              "expected at least 1000000 tokens"));
   BOOST_TEST(!fs::exists(demo.out));
@@ -121,11 +126,12 @@ BOOST_FIXTURE_TEST_CASE(lengths_that_the_text_has_not_are_refused_before_trainin
 
 BOOST_FIXTURE_TEST_CASE(bad_options_are_refused_before_anything_is_written, Fixture) {
   std::ostringstream out;
+  cli::Printout page(out, "demo", /*is_json=*/false);
   demo.encodings = {"alibi", "rope + rope"};
-  BOOST_CHECK_THROW(run_demo(demo, out), ConfigError);
+  BOOST_CHECK_THROW(run_demo(demo, page), ConfigError);
   demo.encodings = {"alibi"};
   demo.lengths = {32, 16};
-  BOOST_CHECK_THROW(run_demo(demo, out), ConfigError);
+  BOOST_CHECK_THROW(run_demo(demo, page), ConfigError);
   BOOST_TEST(!fs::exists(demo.out));
 }
 
