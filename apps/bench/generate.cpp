@@ -78,7 +78,7 @@ struct SpeedSamples {
 
 }  // namespace
 
-int bench_generate(int argc, const char* const* argv, std::ostream& out) {
+int bench_generate(int argc, const char* const* argv, std::ostream& to) {
   BenchOptions common;
   ModelOptions model_options;
   GenerateBenchRequest request;
@@ -97,7 +97,7 @@ int bench_generate(int argc, const char* const* argv, std::ostream& out) {
            "another program to compare with, run in each round as COMMAND PROMPT TOKENS: it "
            "prints the seconds of the prompt, to the first new token, and of the other new tokens");
   common.add_to(options);
-  if (!options.parse(argc, argv, out)) return cli::kDone;
+  if (!options.parse(argc, argv, to)) return cli::kDone;
   common.apply();
   require<ConfigError>(request.prompt >= 1 && request.tokens >= 2, "bench",
                        "expected a prompt of a token or more and 2 new ones or more, got ",
@@ -108,6 +108,8 @@ int bench_generate(int argc, const char* const* argv, std::ostream& out) {
   const Device device = common.where();
   const int64_t n_bytes = weight_bytes_of_token(model);
   const Tensor memory = Tensor::zeros({n_bytes / 4}, DType::f32, device);
+  cli::Printout page(to, "bench generate", common.table.is_json);
+  std::ostream& out = page.text();
   const std::string peak_line = common.peak().line;
   out << request.run.value_or(model_options.preset) << ", " << model.config().posenc << ", "
       << fixed(1e-6 * static_cast<double>(n_bytes), 1) << " MB of weights for each token, "
@@ -127,32 +129,49 @@ int bench_generate(int argc, const char* const* argv, std::ostream& out) {
     if (round < 0) continue;
     copies.add(copy);
     own.add(times);
-    const auto n_others = static_cast<double>(request.tokens - 1);
-    shares.add(n_others * static_cast<double>(n_bytes) / times.others / copy);
+    shares.add(static_cast<double>((request.tokens - 1) * n_bytes) / times.others / copy);
     if (!request.peer.empty()) of_peer.add(of_other);
   }
-  Report report(out, {"work", "tokens", "tokens/s", "min", "max", "GB/s", "of copy", "x peer"}, 12,
-                common.table);
-  const auto add = [&](const std::string& what, int64_t n, const analysis::Samples& time_s,
-                       const std::string& share, const analysis::Samples* peer_s) {
-    const auto rate = [n](double time) { return static_cast<double>(n) / time; };
-    const bool is_bound = n == request.tokens - 1;
-    report.add(
-        {what, std::to_string(n), fixed(rate(time_s.median()), 1), fixed(rate(time_s.max()), 1),
-         fixed(rate(time_s.min()), 1),
-         is_bound ? fixed(1e-9 * static_cast<double>(n_bytes) * rate(time_s.median()), 1) : "",
-         share,
-         peer_s == nullptr || peer_s->empty() ? "" : ratio(peer_s->median() / time_s.median())});
+  Report report(page,
+                {"work",
+                 "tokens",
+                 "tokens/s",
+                 {"min", "min, tokens/s", "tokens/s"},
+                 {"max", "max, tokens/s", "tokens/s"},
+                 "GB/s",
+                 "of copy",
+                 "x peer"},
+                12, common.table);
+  const auto rate = [](int64_t n, double time_s) {
+    return cli::fixed_cell(static_cast<double>(n) / time_s, 1);
   };
-  report.add({"copy", "", "", "", "", fixed(1e-9 * copies.median(), 1), "", ""});
-  add("prompt", request.prompt, own.prompt, "", &of_peer.prompt);
-  add("new", request.tokens - 1, own.others, percent(shares.median()), &of_peer.others);
+  const auto add = [&](const std::string& what, int64_t n, const analysis::Samples& time_s,
+                       const analysis::Samples& peer_s) {
+    report.add({what,
+                n,
+                rate(n, time_s.median()),
+                rate(n, time_s.max()),
+                rate(n, time_s.min()),
+                {},
+                {},
+                ratio(peer_s.empty() ? 0 : peer_s.median() / time_s.median())});
+  };
+  const int64_t n_others = request.tokens - 1;
+  const auto bandwidth = [](double bytes_s) { return cli::fixed_cell(1e-9 * bytes_s, 1); };
+  report.add({"copy", {}, {}, {}, {}, bandwidth(copies.median()), {}, {}});
+  add("prompt", request.prompt, own.prompt, of_peer.prompt);
+  report.add({"new", n_others, rate(n_others, own.others.median()),
+              rate(n_others, own.others.max()), rate(n_others, own.others.min()),
+              bandwidth(static_cast<double>(n_others * n_bytes) / own.others.median()),
+              percent(shares.median()),
+              ratio(of_peer.others.empty() ? 0 : of_peer.others.median() / own.others.median())});
   if (!of_peer.prompt.empty()) {
-    add("peer, prompt", request.prompt, of_peer.prompt, "", nullptr);
-    add("peer, new", request.tokens - 1, of_peer.others, "", nullptr);
+    add("peer, prompt", request.prompt, of_peer.prompt, {});
+    add("peer, new", n_others, of_peer.others, {});
   }
   report.finish(source_line(machine_here(device), argc, argv));
   report.print_memory();
+  page.finish();
   return cli::kDone;
 }
 

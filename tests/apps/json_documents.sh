@@ -71,6 +71,7 @@ smoke=(--preset smoke --rounds 1 --threads 1)
 same columns 'bench attention' --lengths 16,32 --posenc alibi,none --rounds 1 --threads 1
 same columns 'bench bandwidth' --rows 16 --width 8 --vocab-size 11 --weights 100 --rounds 1 --threads 1
 same columns 'bench forward' --lengths 16 --posenc alibi,rope "${smoke[@]}"
+same columns 'bench generate' --preset smoke --prompt 8 --tokens 3 --rounds 1 --threads 1
 same columns 'bench matmul' "${smoke[@]}"
 same columns 'bench roofline'
 same columns 'bench scaling' --compute-ms 100 --preset smoke --processes 1,2
