@@ -11,7 +11,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_attention_room)  // ctest: sanitize on_cuda
+BOOST_AUTO_TEST_SUITE(test_attention_room)  // ctest: sanitize
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -47,7 +47,7 @@ AttentionRule of_last_queries(AttentionRule rule, int64_t n) {
   return rule;
 }
 
-// One query takes a path of its own on the CPU, several queries the usual one: the same bits.
+// One query takes a path of its own on the CPU; several queries have the same bits as without room.
 BOOST_AUTO_TEST_CASE(room_changes_nothing) {
   const NoGrad no_grad;
   for (const DType dtype : {DType::f64, DType::f32, DType::bf16})
