@@ -36,6 +36,17 @@ constexpr std::pair<const char*, int64_t ModelConfig::*> kSizes[] = {
     {"num_attention_heads", &ModelConfig::n_head}, {"band_divisor", &ModelConfig::band_divisor},
     {"train_length", &ModelConfig::train_len}};
 
+// Whether an argument is "@file", which would be read from this machine; "@" behind a term names
+// its layers.
+bool reads_a_file(std::string_view expression) {
+  char before = ' ';
+  for (const char c : expression) {
+    if (c == '@' && (before == '(' || before == '=' || before == ',')) return true;
+    if (c != ' ' && c != '\t' && c != '\n') before = c;
+  }
+  return false;
+}
+
 Json shape_of(const Tensor& tensor) {
   Json shape = Json::array();
   for (int dim = 0; dim < tensor.rank(); ++dim) shape.push_back(tensor.dim(dim));
@@ -131,6 +142,7 @@ Architecture read_own_config(ConfigReader& config) {
   if (m.band_divisor != ModelConfig().band_divisor)
     config.refuse("band_divisor", concat(ModelConfig().band_divisor));
   m.posenc = config.word("posenc");
+  if (reads_a_file(m.posenc)) config.refuse("posenc", "an expression without @file");
   // The tables follow from the expression and the learned values; `dtype` is of the weights.
   config.ignore({"auto_map", "encoding", "max_position_embeddings"});
   return a;

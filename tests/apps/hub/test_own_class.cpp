@@ -238,6 +238,9 @@ BOOST_AUTO_TEST_CASE(a_damaged_folder_is_refused_by_the_key_or_the_tensor) {
   refuse("hidden_size: expected", [](Json& c, Tensors&) { c.erase("hidden_size"); });
   refuse("no such setting", [](Json& c, Tensors&) { c["mixture"] = 3; });
   refuse("expected an encoding", [](Json& c, Tensors&) { c["posenc"] = "kerple_lag"; });
+  for (const char* expression : {"fire(params=@/etc/passwd)", "t5@0 + fire( params = @x.csv )"})
+    refuse("posenc: expected an expression without @file",
+           [expression](Json& c, Tensors&) { c["posenc"] = expression; });
   refuse("expected a tensor 'gpt_neox.position_bias.kerple_log.r1'", [](Json&, Tensors& tensors) {
     std::erase_if(tensors, [](const auto& item) { return item.first.ends_with(".r1"); });
   });
