@@ -1,16 +1,16 @@
 #include "apps/hub/export.h"
 
 #include <filesystem>
-#include <map>
 #include <utility>
 
 #include "apps/cli/options.h"
 #include "apps/cli/progress.h"
 #include "apps/hub/class_config.h"
+#include "apps/hub/export_gguf.h"
 #include "apps/hub/export_weights.h"
 #include "apps/hub/exported_encoding.h"
+#include "apps/hub/exported_run.h"
 #include "apps/hub/weight_names.h"
-#include "apps/run/checkpoint.h"
 #include "apps/run/corpus.h"
 #include "apps/run/source_run.h"
 #include "data/tokenizer.h"
@@ -19,7 +19,6 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/safetensors.h"
-#include "layers/transformer.h"
 
 namespace farfield::hub {
 namespace {
@@ -71,18 +70,6 @@ std::string generation_config(const ConfigNotes& notes, int64_t n_id, int64_t n_
   return write_json(config, 2) + "\n";
 }
 
-// The architecture with the rows that its vocabulary has in the weights.
-ModelConfig model_of(const run::SourceRun& source, const std::map<std::string, Tensor>& weights) {
-  const VocabularyTensor last = vocabulary_tensor(source.config.model);
-  const auto head = weights.find(last.name);
-  require<IoError>(head != weights.end() && head->second.rank() == 2, "hub",
-                   source.folder.path().string(), ": expected a matrix '", last.name,
-                   "', got none");
-  ModelConfig model = source.config.model_of(last.n_before + head->second.dim(0));
-  model.adapters.reset();  // they are in the weights
-  return model;
-}
-
 }  // namespace
 
 void export_model(const ExportRequest& request, std::ostream& out) {
@@ -96,16 +83,11 @@ void export_model(const ExportRequest& request, std::ostream& out) {
   // Before the weights are read: what cannot be exported is refused at once.
   model_class(source.config.model, encoding, notes);
 
-  run::Checkpoint checkpoint =
-      run::load_checkpoint(run::find_checkpoint(source.folder.checkpoints(), source.step),
-                           /*with_optimizer=*/false);
-  std::map<std::string, Tensor> weights =
-      run::whole_weights(source.folder, source.config, checkpoint);
-  checkpoint.model.clear();
-  const ModelConfig model = model_of(source, weights);
+  ExportedRun exported = read_exported(source);
+  const ModelConfig& model = exported.model;
   const ModelClass stock = model_class(model, encoding, notes);
   const run::NamedTensors tensors =
-      export_weights(model, weight_names(stock.model_type), std::move(weights),
+      export_weights(model, weight_names(stock.model_type), std::move(exported.weights),
                      {request.dtype, encoding.n_position, request.run});
   int64_t n_parameter = 0;
   for (const auto& item : tensors) n_parameter += item.second.numel();
@@ -139,16 +121,17 @@ void export_model(const ExportRequest& request, std::ostream& out) {
 
 int export_command(int argc, const char* const* argv, std::ostream& out) {
   ExportRequest request;
-  std::string dtype = "fp32";
+  std::string dtype = "fp32", format = "hf";
   cli::Options options(
       "model export",
       "Makes a Hugging Face folder of a run, which from_pretrained() of transformers opens without "
       "code of ours: config.json, generation_config.json, model.safetensors, and the tokenizer's "
       "files if it is not built in. A model that no class of the library computes exactly is "
-      "refused, saying why.");
+      "refused, saying why. With --format gguf, one file for llama.cpp.");
   options.add_positional("RUN", request.run, "the run, of train or of model import")
       .group("Folder")
-      .add("out", request.out, "FOLDER", "the new folder")
+      .add("out", request.out, "FOLDER", "the new folder, of --format gguf the new file")
+      .add("format", format, "hf|gguf", "hf: a Hugging Face folder; gguf: a file for llama.cpp")
       .add("dtype", dtype, "fp32|bf16", "type of the weights; bf16 rounds them")
       .add("step", request.step, "N", "the checkpoint of this step (default: the newest)");
   if (!options.parse(argc, argv, out)) return cli::kDone;
@@ -156,8 +139,13 @@ int export_command(int argc, const char* const* argv, std::ostream& out) {
   require<ConfigError>(!request.out.empty(), "model", "expected --out FOLDER, the folder to make");
   require<ConfigError>(dtype == "fp32" || dtype == "bf16", "model",
                        "--dtype: expected fp32 or bf16, got '", dtype, '\'');
+  require<ConfigError>(format == "hf" || format == "gguf", "model",
+                       "--format: expected hf or gguf, got '", format, '\'');
   request.dtype = dtype == "bf16" ? DType::bf16 : DType::f32;
-  export_model(request, out);
+  if (format == "gguf")
+    export_gguf(request, out);
+  else
+    export_model(request, out);
   return cli::kDone;
 }
 

@@ -1,6 +1,7 @@
 #include "apps/hub/exported_encoding.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/base/error.h"
 #include "engine/base/text.h"
@@ -20,8 +21,9 @@ bool is_power_of_two(int64_t x) { return x > 0 && (x & (x - 1)) == 0; }
 
 class EncodingReader {
  public:
-  explicit EncodingReader(const ModelConfig& model)
+  EncodingReader(const ModelConfig& model, const EncodingReaders& readers)
       : model_(model),
+        readers_(readers),
         terms_(posenc::parse_expression(model.posenc, posenc::form_of)),
         config_{.n_head = model.n_head,
                 .head_dim = model.head_dim(),
@@ -125,13 +127,12 @@ class EncodingReader {
 
   template <class... Parts>
   void refuse_unless(bool ok, const Parts&... what) const {
-    require<ConfigError>(ok, "hub", "no class of transformers has ", concat(what...),
-                         ": expected a model with ", joined(kRotary),
-                         " (and a window), with alibi, learned_abs or ", "none, got '",
-                         model_.posenc, "'");
+    require<ConfigError>(ok, "hub", "no ", readers_.one, " has ", concat(what...),
+                         ": expected a model with ", readers_.have, ", got '", model_.posenc, "'");
   }
 
   const ModelConfig& model_;
+  const EncodingReaders& readers_;
   std::vector<posenc::ParsedTerm> terms_;
   posenc::Config config_;
   ExportedEncoding encoding_;
@@ -139,8 +140,19 @@ class EncodingReader {
 
 }  // namespace
 
-ExportedEncoding exported_encoding(const ModelConfig& model) {
-  return EncodingReader(model).read();
+ExportedEncoding exported_encoding(const ModelConfig& model, const EncodingReaders& readers) {
+  return EncodingReader(model, readers).read();
+}
+
+int64_t context_length(const ModelConfig& model, const ExportedEncoding& encoding) {
+  if (encoding.kind != Kind::rotary) return model.train_len;
+  const auto number = [&](const char* name) { return encoding.numbers.at(name); };
+  if (encoding.rotary == "rope_dynamic_ntk") return std::lround(number("original_length"));
+  if (encoding.rotary == "rope_yarn") {
+    const double end = number("original_length") * number("scale");
+    if (end == std::floor(end) && end < 1e9) return std::lround(end);
+  }
+  return model.train_len;
 }
 
 }  // namespace farfield::hub

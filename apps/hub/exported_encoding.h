@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "layers/config.h"
@@ -22,7 +23,22 @@ struct ExportedEncoding {
   std::string text;                       ///< the expression, for messages
 };
 
-/// ConfigError, naming the term or the argument, for what no class has.
-ExportedEncoding exported_encoding(const ModelConfig& model);
+/// Programs that compute models, for messages.
+struct EncodingReaders {
+  std::string_view one;   ///< "class of transformers"
+  std::string_view have;  ///< the encodings that they have
+};
+inline constexpr EncodingReaders kStockClasses = {
+    "class of transformers",
+    "rope, rope_linear, rope_dynamic_ntk, rope_yarn, rope_llama3 (and a window), with alibi, "
+    "learned_abs or none"};
+
+/// ConfigError, naming the term or the argument, for what none of the readers has.
+ExportedEncoding exported_encoding(const ModelConfig& model,
+                                   const EncodingReaders& readers = kStockClasses);
+
+/// The length that a config states: that of training; where dynamic scaling begins; or where YaRN
+/// ends, since versions of transformers take its factor from the quotient.
+int64_t context_length(const ModelConfig& model, const ExportedEncoding& encoding);
 
 }  // namespace farfield::hub
