@@ -25,7 +25,7 @@ const char* word_of(MlpActivation activation) {
 double partial_factor(const ClassFit& fit) {
   const double share = fit.encoding.numbers.at("rotary_pct");
   const auto head_dim = static_cast<double>(fit.model.head_dim());
-  const double n = std::floor(head_dim * share + 1e-9);
+  const auto n = static_cast<double>(rotated(fit.model.head_dim(), share));
   if (std::floor(head_dim * share) == n) return share;
   double other = n / head_dim;
   while (std::floor(head_dim * other) < n) other = std::nextafter(other, 2.0);
@@ -50,6 +50,13 @@ Json rope_scaling(const ClassFit& fit) {
             {"low_freq_factor", number("low")},
             {"high_freq_factor", number("high")},
             {"original_max_position_embeddings", std::lround(number("original_length"))}};
+  if (rotary == "rope_longrope")
+    return {{"rope_type", "longrope"},
+            {"factor", number("scale")},
+            {"attention_factor", number("attention_factor")},
+            {"original_max_position_embeddings", std::lround(number("original_length"))},
+            {"long_factor", fit.encoding.lists.at("long_factor")},
+            {"short_factor", fit.encoding.lists.at("short_factor")}};
   return nullptr;
 }
 
@@ -66,6 +73,9 @@ void add_rope(const ClassFit& fit, const char* theta_key, const char* share_key,
     config[share_key] = share;
   }
   config[theta_key] = theta;
+  // Versions before 5 look for it here.
+  if (is_rotary && fit.encoding.rotary == "rope_longrope")
+    config["original_max_position_embeddings"] = scaling["original_max_position_embeddings"];
   config["rope_scaling"] = scaling;
   config["rope_parameters"] = parameters;
 }

@@ -13,8 +13,8 @@ namespace {
 using Kind = ExportedEncoding::Kind;
 using posenc::Arguments;
 
-const std::vector<std::string> kRotary = {"rope", "rope_linear", "rope_dynamic_ntk", "rope_yarn",
-                                          "rope_llama3"};
+const std::vector<std::string> kRotary = {"rope",      "rope_linear", "rope_dynamic_ntk",
+                                          "rope_yarn", "rope_llama3", "rope_longrope"};
 
 // Whether x has exactly one bit: then both sets of slopes are the same.
 bool is_power_of_two(int64_t x) { return x > 0 && (x & (x - 1)) == 0; }
@@ -92,7 +92,14 @@ class EncodingReader {
   void add_rotary(const posenc::ParsedTerm& term, const std::string& name,
                   const Arguments& arguments) {
     std::map<std::string, double> numbers;
+    std::map<std::string, std::vector<double>> lists;
     for (const posenc::ArgumentSpec& spec : arguments.specs()) {
+      if (spec.kind == posenc::ArgumentSpec::Kind::numbers) {
+        const double share = arguments.number("rotary_pct");
+        lists[spec.name] =
+            arguments.numbers(spec.name, rotated(model_.head_dim(), share) / 2, "rotated pairs");
+        continue;
+      }
       const std::string word = arguments.word(spec.name);
       if (word.empty())
         numbers[spec.name] = arguments.number(spec.name);
@@ -104,11 +111,12 @@ class EncodingReader {
     }
     const bool is_first = encoding_.kind == Kind::none;
     refuse_unless(is_first || (encoding_.kind == Kind::rotary && encoding_.rotary == name &&
-                               encoding_.numbers == numbers),
+                               encoding_.numbers == numbers && encoding_.lists == lists),
                   name, " beside another encoding");
     encoding_.kind = Kind::rotary;
     encoding_.rotary = name;
     encoding_.numbers = std::move(numbers);
+    encoding_.lists = std::move(lists);
     join(encoding_.rotates, layers_of(term));
   }
 
@@ -142,6 +150,10 @@ class EncodingReader {
 
 ExportedEncoding exported_encoding(const ModelConfig& model, const EncodingReaders& readers) {
   return EncodingReader(model, readers).read();
+}
+
+int64_t rotated(int64_t head_dim, double rotary_pct) {
+  return static_cast<int64_t>(std::floor(static_cast<double>(head_dim) * rotary_pct + 1e-9));
 }
 
 int64_t context_length(const ModelConfig& model, const ExportedEncoding& encoding) {

@@ -134,9 +134,7 @@ void add_gguf_model(const GgufArchitecture& architecture, const ModelConfig& mod
     to.add_number(key("attention.layer_norm_epsilon"), model.ln_eps);
     to.add_flag(key("use_parallel_residual"), model.is_parallel);
   }
-  to.add_count(key("rope.dimension_count"),
-               static_cast<int64_t>(
-                   std::floor(static_cast<double>(head_dim) * number("rotary_pct") + 1e-9)));
+  to.add_count(key("rope.dimension_count"), rotated(head_dim, number("rotary_pct")));
   to.add_number(key("rope.freq_base"), number("base"));
   const std::string& rotary = encoding.rotary;
   if (rotary == "rope_linear" || rotary == "rope_yarn") {
