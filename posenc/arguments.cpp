@@ -29,7 +29,8 @@ bool accepts(const ArgumentSpec& spec, const Value& value, int64_t n_head) {
   switch (value.kind) {
     case Value::Kind::number:
       if (spec.kind == Kind::integer) return is_integer_in_range(spec, value.number);
-      return (spec.kind == Kind::number || spec.kind == Kind::per_head) &&
+      return (spec.kind == Kind::number || spec.kind == Kind::numbers ||
+              spec.kind == Kind::per_head) &&
              in_range(spec, value.number);
     case Value::Kind::word:
       return std::find(spec.words.begin(), spec.words.end(), value.text) != spec.words.end();
@@ -38,7 +39,8 @@ bool accepts(const ArgumentSpec& spec, const Value& value, int64_t n_head) {
         return !value.list.empty() &&
                std::all_of(value.list.begin(), value.list.end(),
                            [&](double x) { return is_integer_in_range(spec, x); });
-      return spec.kind == Kind::per_head && static_cast<int64_t>(value.list.size()) == n_head &&
+      return (spec.kind == Kind::numbers ||
+              (spec.kind == Kind::per_head && static_cast<int64_t>(value.list.size()) == n_head)) &&
              std::all_of(value.list.begin(), value.list.end(),
                          [&](double x) { return in_range(spec, x); });
     case Value::Kind::formula:
@@ -181,6 +183,9 @@ std::string ArgumentSpec::type() const {
     case Kind::number:
       parts.push_back("a number" + range);
       break;
+    case Kind::numbers:
+      parts.push_back("a number" + range + " or a list of them");
+      break;
     case Kind::per_head:
       parts.push_back("a number" + range + " or a list of them, one per head");
       break;
@@ -229,6 +234,12 @@ ArgumentSpec required_integers(std::string name, std::string meaning) {
 }
 ArgumentSpec required_number(std::string name, std::string meaning) {
   return required(ArgumentSpec::Kind::number, std::move(name), std::move(meaning));
+}
+ArgumentSpec required_numbers(std::string name, std::string meaning) {
+  return required(ArgumentSpec::Kind::numbers, std::move(name), std::move(meaning));
+}
+ArgumentSpec numbers_argument(std::string name, double fallback, std::string meaning) {
+  return with_default(required_numbers(std::move(name), std::move(meaning)), fallback);
 }
 ArgumentSpec required_per_head(std::string name, std::string meaning) {
   return required(ArgumentSpec::Kind::per_head, std::move(name), std::move(meaning));
@@ -346,6 +357,15 @@ std::vector<int64_t> Arguments::integers(std::string_view name) const {
   std::vector<int64_t> all;
   for (const double x : at(name).list) all.push_back(static_cast<int64_t>(x));
   return all;
+}
+std::vector<double> Arguments::numbers(std::string_view name, int64_t n,
+                                       std::string_view of) const {
+  const Value& value = at(name);
+  if (value.kind != Value::Kind::list)
+    return std::vector<double>(static_cast<size_t>(n), value.number);
+  require(static_cast<int64_t>(value.list.size()) == n, name, "expected a number or a list of ", n,
+          ", one for each of the ", of, ", got ", value.list.size(), " of them");
+  return value.list;
 }
 std::string Arguments::word(std::string_view name) const {
   const Value& value = at(name);

@@ -38,6 +38,7 @@ struct ArgumentSpec {
     integer,       ///< a number without a fraction
     integers,      ///< a list of them
     number,        //
+    numbers,       ///< a number for all, or a list
     per_head,      ///< a number for all heads, or a list with one for each
     formula,       ///< formula.h
     declarations,  ///< any number of declarations, under names of their own: declaration.h
@@ -111,6 +112,9 @@ ArgumentSpec declared_parameters(std::string name, std::string meaning);
 ArgumentSpec required_integer(std::string name, std::string meaning);
 ArgumentSpec required_integers(std::string name, std::string meaning);
 ArgumentSpec required_number(std::string name, std::string meaning);
+/// A number for all places, or a list with one for each: Arguments::numbers().
+ArgumentSpec required_numbers(std::string name, std::string meaning);
+ArgumentSpec numbers_argument(std::string name, double fallback, std::string meaning);
 ArgumentSpec required_per_head(std::string name, std::string meaning);
 
 /// The arguments of one term, checked against what its encoding takes, defaults filled in.
@@ -129,6 +133,9 @@ class Arguments {
   double number(std::string_view name) const;
   int64_t integer(std::string_view name) const;
   std::vector<int64_t> integers(std::string_view name) const;
+  /// The list, or n times the number. ConfigError for a list of another size than n, whose numbers
+  /// are `of`: "pairs of rotated components".
+  std::vector<double> numbers(std::string_view name, int64_t n, std::string_view of) const;
   /// "" when the argument is not a word.
   std::string word(std::string_view name) const;
   /// The path; "" when the argument was left out or is not a file.

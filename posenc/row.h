@@ -54,7 +54,8 @@ struct Row {
   /// For an encoding that such a comparison uses in evaluation only: the expression that its model
   /// is trained with. Empty: the same.
   std::string trained_as = {};
-  /// Whether a comparison of all encodings has it: not what is for one task, or a control.
+  /// Whether a comparison of all encodings has it: not what is for one task or one
+  /// model, or a control.
   bool is_compared = true;
 
   std::unique_ptr<Encoding> (*make)(const Arguments&, const Config&) = nullptr;

@@ -25,7 +25,7 @@ const char* word_of(MlpActivation activation) {
 double partial_factor(const ClassFit& fit) {
   const double share = fit.encoding.numbers.at("rotary_pct");
   const auto head_dim = static_cast<double>(fit.model.head_dim());
-  const double n = std::floor(head_dim * share + 1e-9);
+  const auto n = static_cast<double>(rotated(fit.model.head_dim(), share));
   if (std::floor(head_dim * share) == n) return share;
   double other = n / head_dim;
   while (std::floor(head_dim * other) < n) other = std::nextafter(other, 2.0);
@@ -50,20 +50,14 @@ Json rope_scaling(const ClassFit& fit) {
             {"low_freq_factor", number("low")},
             {"high_freq_factor", number("high")},
             {"original_max_position_embeddings", std::lround(number("original_length"))}};
+  if (rotary == "rope_longrope")
+    return {{"rope_type", "longrope"},
+            {"factor", number("scale")},
+            {"attention_factor", number("attention_factor")},
+            {"original_max_position_embeddings", std::lround(number("original_length"))},
+            {"long_factor", fit.encoding.lists.at("long_factor")},
+            {"short_factor", fit.encoding.lists.at("short_factor")}};
   return nullptr;
-}
-
-// Dynamic scaling begins at this length; YaRN ends there, and versions of the library take its
-// factor from the quotient.
-int64_t max_positions(const ClassFit& fit) {
-  const ExportedEncoding& e = fit.encoding;
-  if (e.kind != EncodingKind::rotary) return fit.model.train_len;
-  if (e.rotary == "rope_dynamic_ntk") return std::lround(e.numbers.at("original_length"));
-  if (e.rotary == "rope_yarn") {
-    const double end = e.numbers.at("original_length") * e.numbers.at("scale");
-    if (end == std::floor(end) && end < 1e9) return std::lround(end);
-  }
-  return fit.model.train_len;
 }
 
 // Settings of rotation, by the keys of version 5 of the library and by those before.
@@ -79,6 +73,9 @@ void add_rope(const ClassFit& fit, const char* theta_key, const char* share_key,
     config[share_key] = share;
   }
   config[theta_key] = theta;
+  // Versions before 5 look for it here.
+  if (is_rotary && fit.encoding.rotary == "rope_longrope")
+    config["original_max_position_embeddings"] = scaling["original_max_position_embeddings"];
   config["rope_scaling"] = scaling;
   config["rope_parameters"] = parameters;
 }
@@ -104,7 +101,7 @@ Json config_of_gpt_neox(const ClassFit& fit) {
                  {"num_attention_heads", m.n_head},
                  {"intermediate_size", m.d_ff},
                  {"hidden_act", word_of(m.activation)},
-                 {"max_position_embeddings", max_positions(fit)},
+                 {"max_position_embeddings", context_length(fit.model, fit.encoding)},
                  {"use_parallel_residual", m.is_parallel},
                  {"layer_norm_eps", m.ln_eps},
                  {"attention_bias", m.has_qkv_bias},
@@ -204,10 +201,7 @@ Json config_of_mpt(const ClassFit& fit) {
 
 // What Llama and its like have in common.
 void fit_like_llama(ClassFit& fit) {
-  fit.needs(fit.model.norm == NormKind::rms, "layer norm");
-  fit.needs_activation({MlpActivation::swiglu});
-  fit.needs_embedding_norm(false);
-  fit.needs_sequential_blocks();
+  fit.needs_llama_blocks();
   const bool is_rotary = fit.encoding.kind == EncodingKind::rotary;
   fit.needs(is_rotary || fit.encoding.kind == EncodingKind::none, fit.encoding.text);
   if (is_rotary) fit.needs(fit.encoding.numbers.at("rotary_pct") == 1, "a rotary_pct below 1");
@@ -223,7 +217,7 @@ Json config_like_llama(const ClassFit& fit) {
                  {"num_key_value_heads", m.heads().n_kv_head},
                  {"head_dim", m.head_dim()},
                  {"hidden_act", "silu"},
-                 {"max_position_embeddings", max_positions(fit)},
+                 {"max_position_embeddings", context_length(fit.model, fit.encoding)},
                  {"rms_norm_eps", m.ln_eps},
                  {"attention_dropout", 0.0}};
   add_rope(fit, "rope_theta", nullptr, config);

@@ -36,6 +36,13 @@ void ClassFit::needs_sequential_blocks() {
   needs(!model.is_parallel, "parallel attention and MLP");
 }
 
+void ClassFit::needs_llama_blocks() {
+  needs(model.norm == NormKind::rms, "layer norm");
+  needs_activation({MlpActivation::swiglu});
+  needs_embedding_norm(false);
+  needs_sequential_blocks();
+}
+
 void ClassFit::needs_plain_heads() {
   needs(model.heads().n_kv_head == model.n_head, "grouped queries");
   needs(model.head_dim() * model.n_head == model.d_model, "a head_dim of its own");

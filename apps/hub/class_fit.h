@@ -22,6 +22,7 @@ struct ClassFit {
   void needs_activation(const std::vector<MlpActivation>& known);
   void needs_embedding_norm(bool has_one);
   void needs_sequential_blocks();
+  void needs_llama_blocks();  ///< RMS norm and SwiGLU, one behind the other
   /// Heads of d_model / n_head components, as many of keys as of queries.
   void needs_plain_heads();
   void needs_biases(bool qkv, bool dense, bool mlp);

@@ -91,6 +91,17 @@ std::vector<int64_t> ConfigReader::wholes(const std::string& key) {
   return list;
 }
 
+std::vector<double> ConfigReader::numbers(const std::string& key) {
+  const Json& value = member(key, "a list of numbers");
+  if (!value.is_array()) refuse(key, "a list of numbers");
+  std::vector<double> list;
+  for (const Json& one : value) {
+    if (!one.is_number()) refuse(key, "a list of numbers");
+    list.push_back(one.get<double>());
+  }
+  return list;
+}
+
 std::vector<std::string> ConfigReader::words(const std::string& key) {
   const Json& value = member(key, "a list of strings");
   if (!value.is_array()) refuse(key, "a list of strings");

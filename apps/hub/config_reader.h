@@ -34,6 +34,7 @@ class ConfigReader {
   bool flag(const std::string& key, std::optional<bool> otherwise = {});
   std::string word(const std::string& key, std::optional<std::string> otherwise = {});
   std::vector<int64_t> wholes(const std::string& key);
+  std::vector<double> numbers(const std::string& key);
   std::vector<std::string> words(const std::string& key);
   /// A whole number, or the first of a list of them; nothing without the member.
   std::optional<int64_t> first_whole(const std::string& key);

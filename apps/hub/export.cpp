@@ -8,11 +8,12 @@
 #include "apps/cli/options.h"
 #include "apps/cli/progress.h"
 #include "apps/hub/class_config.h"
+#include "apps/hub/export_gguf.h"
 #include "apps/hub/export_weights.h"
 #include "apps/hub/exported_encoding.h"
+#include "apps/hub/exported_run.h"
 #include "apps/hub/own_class.h"
 #include "apps/hub/weight_names.h"
-#include "apps/run/checkpoint.h"
 #include "apps/run/corpus.h"
 #include "apps/run/source_run.h"
 #include "data/tokenizer.h"
@@ -21,7 +22,6 @@
 #include "engine/base/json.h"
 #include "engine/base/text.h"
 #include "engine/safetensors.h"
-#include "layers/transformer.h"
 
 namespace farfield::hub {
 namespace {
@@ -71,18 +71,6 @@ std::string generation_config(const ConfigNotes& notes, int64_t n_id, int64_t n_
   if (n_id < n_row && n_row - n_id <= kMostSuppressed)
     for (int64_t id = n_id; id < n_row; ++id) config["suppress_tokens"].push_back(id);
   return write_json(config, 2) + "\n";
-}
-
-// The architecture with the rows that its vocabulary has in the weights.
-ModelConfig model_of(const run::SourceRun& source, const std::map<std::string, Tensor>& weights) {
-  const VocabularyTensor last = vocabulary_tensor(source.config.model);
-  const auto head = weights.find(last.name);
-  require<IoError>(head != weights.end() && head->second.rank() == 2, "hub",
-                   source.folder.path().string(), ": expected a matrix '", last.name,
-                   "', got none");
-  ModelConfig model = source.config.model_of(last.n_before + head->second.dim(0));
-  model.adapters.reset();  // they are in the weights
-  return model;
 }
 
 // What of a folder depends on the class.
@@ -159,16 +147,11 @@ void export_model(const ExportRequest& request, std::ostream& out) {
   // Before the weights are read: what cannot be exported is refused at once.
   const bool is_own = takes_own(request, source.config.model, notes);
 
-  run::Checkpoint checkpoint =
-      run::load_checkpoint(run::find_checkpoint(source.folder.checkpoints(), source.step),
-                           /*with_optimizer=*/false);
-  std::map<std::string, Tensor> weights =
-      run::whole_weights(source.folder, source.config, checkpoint);
-  checkpoint.model.clear();
-  const ModelConfig model = model_of(source, weights);
+  ExportedRun exported = read_exported(source);
+  const ModelConfig& model = exported.model;
   const ExportedModel made_model =
-      is_own ? own_model(request, model, notes, std::move(weights), source.config.seed)
-             : stock_model(request, model, notes, std::move(weights));
+      is_own ? own_model(request, model, notes, std::move(exported.weights), source.config.seed)
+             : stock_model(request, model, notes, std::move(exported.weights));
 
   AtomicFolder made(request.out);
   const fs::path folder = made.folder();
@@ -206,17 +189,20 @@ void export_model(const ExportRequest& request, std::ostream& out) {
 
 int export_command(int argc, const char* const* argv, std::ostream& out) {
   ExportRequest request;
-  std::string dtype = "fp32", choice = "auto";
+  std::string dtype = "fp32", choice = "auto", format = "hf";
   cli::Options options(
       "model export",
       "Makes a Hugging Face folder of a run, which from_pretrained() of transformers opens: "
       "config.json, generation_config.json, model.safetensors, and the tokenizer's files if it is "
       "not built in. Where a class of the library computes the model exactly, no code of ours is "
       "needed. For other models the folder has the code of our own class, which "
-      "trust_remote_code=True admits, and tables of the positional encoding.");
+      "trust_remote_code=True admits, and tables of the positional encoding. With --format gguf, "
+      "one "
+      "file for llama.cpp.");
   options.add_positional("RUN", request.run, "the run, of train or of model import")
       .group("Folder")
-      .add("out", request.out, "FOLDER", "the new folder")
+      .add("out", request.out, "FOLDER", "the new folder, of --format gguf the new file")
+      .add("format", format, "hf|gguf", "hf: a Hugging Face folder; gguf: a file for llama.cpp")
       .add("dtype", dtype, "fp32|bf16", "type of the weights; bf16 rounds them")
       .add("step", request.step, "N", "the checkpoint of this step (default: the newest)")
       .add("class", choice, "auto|stock|own",
@@ -238,8 +224,15 @@ int export_command(int argc, const char* const* argv, std::ostream& out) {
   request.choice = choice == "own"     ? ClassChoice::own
                    : choice == "stock" ? ClassChoice::stock
                                        : ClassChoice::first_fit;
+  require<ConfigError>(format == "hf" || format == "gguf", "model",
+                       "--format: expected hf or gguf, got '", format, '\'');
+  require<ConfigError>(format == "hf" || (choice == "auto" && !request.length), "model",
+                       "--class and --length: expected neither of them beside --format gguf");
   request.dtype = dtype == "bf16" ? DType::bf16 : DType::f32;
-  export_model(request, out);
+  if (format == "gguf")
+    export_gguf(request, out);
+  else
+    export_model(request, out);
   return cli::kDone;
 }
 

@@ -17,7 +17,7 @@ enum class ClassChoice {
 };
 
 struct ExportRequest {
-  std::string run, out;
+  std::string run, out;              ///< `out`: the folder, or the file of export_gguf()
   DType dtype = DType::f32;          ///< of the weights: f32 or bf16
   std::optional<int64_t> step = {};  ///< the checkpoint of this step; empty: the newest
   ClassChoice choice = ClassChoice::first_fit;

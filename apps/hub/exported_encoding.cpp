@@ -1,6 +1,7 @@
 #include "apps/hub/exported_encoding.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/base/error.h"
 #include "engine/base/text.h"
@@ -12,16 +13,17 @@ namespace {
 using Kind = ExportedEncoding::Kind;
 using posenc::Arguments;
 
-const std::vector<std::string> kRotary = {"rope", "rope_linear", "rope_dynamic_ntk", "rope_yarn",
-                                          "rope_llama3"};
+const std::vector<std::string> kRotary = {"rope",      "rope_linear", "rope_dynamic_ntk",
+                                          "rope_yarn", "rope_llama3", "rope_longrope"};
 
 // Whether x has exactly one bit: then both sets of slopes are the same.
 bool is_power_of_two(int64_t x) { return x > 0 && (x & (x - 1)) == 0; }
 
 class EncodingReader {
  public:
-  explicit EncodingReader(const ModelConfig& model)
+  EncodingReader(const ModelConfig& model, const EncodingReaders& readers)
       : model_(model),
+        readers_(readers),
         terms_(posenc::parse_expression(model.posenc, posenc::form_of)),
         config_{.n_head = model.n_head,
                 .head_dim = model.head_dim(),
@@ -90,7 +92,14 @@ class EncodingReader {
   void add_rotary(const posenc::ParsedTerm& term, const std::string& name,
                   const Arguments& arguments) {
     std::map<std::string, double> numbers;
+    std::map<std::string, std::vector<double>> lists;
     for (const posenc::ArgumentSpec& spec : arguments.specs()) {
+      if (spec.kind == posenc::ArgumentSpec::Kind::numbers) {
+        const double share = arguments.number("rotary_pct");
+        lists[spec.name] =
+            arguments.numbers(spec.name, rotated(model_.head_dim(), share) / 2, "rotated pairs");
+        continue;
+      }
       const std::string word = arguments.word(spec.name);
       if (word.empty())
         numbers[spec.name] = arguments.number(spec.name);
@@ -102,11 +111,12 @@ class EncodingReader {
     }
     const bool is_first = encoding_.kind == Kind::none;
     refuse_unless(is_first || (encoding_.kind == Kind::rotary && encoding_.rotary == name &&
-                               encoding_.numbers == numbers),
+                               encoding_.numbers == numbers && encoding_.lists == lists),
                   name, " beside another encoding");
     encoding_.kind = Kind::rotary;
     encoding_.rotary = name;
     encoding_.numbers = std::move(numbers);
+    encoding_.lists = std::move(lists);
     join(encoding_.rotates, layers_of(term));
   }
 
@@ -125,13 +135,12 @@ class EncodingReader {
 
   template <class... Parts>
   void refuse_unless(bool ok, const Parts&... what) const {
-    require<NoClass>(ok, "hub", "no class of transformers has ", concat(what...),
-                     ": expected a model with ", joined(kRotary),
-                     " (and a window), with alibi, learned_abs or ", "none, got '", model_.posenc,
-                     "'");
+    require<NoClass>(ok, "hub", "no ", readers_.one, " has ", concat(what...),
+                     ": expected a model with ", readers_.have, ", got '", model_.posenc, "'");
   }
 
   const ModelConfig& model_;
+  const EncodingReaders& readers_;
   std::vector<posenc::ParsedTerm> terms_;
   posenc::Config config_;
   ExportedEncoding encoding_;
@@ -139,8 +148,23 @@ class EncodingReader {
 
 }  // namespace
 
-ExportedEncoding exported_encoding(const ModelConfig& model) {
-  return EncodingReader(model).read();
+ExportedEncoding exported_encoding(const ModelConfig& model, const EncodingReaders& readers) {
+  return EncodingReader(model, readers).read();
+}
+
+int64_t rotated(int64_t head_dim, double rotary_pct) {
+  return static_cast<int64_t>(std::floor(static_cast<double>(head_dim) * rotary_pct + 1e-9));
+}
+
+int64_t context_length(const ModelConfig& model, const ExportedEncoding& encoding) {
+  if (encoding.kind != Kind::rotary) return model.train_len;
+  const auto number = [&](const char* name) { return encoding.numbers.at(name); };
+  if (encoding.rotary == "rope_dynamic_ntk") return std::lround(number("original_length"));
+  if (encoding.rotary == "rope_yarn") {
+    const double end = number("original_length") * number("scale");
+    if (end == std::floor(end) && end < 1e9) return std::lround(end);
+  }
+  return model.train_len;
 }
 
 }  // namespace farfield::hub

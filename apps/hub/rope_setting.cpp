@@ -1,5 +1,6 @@
 #include "apps/hub/rope_setting.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -17,6 +18,11 @@ class RopeTerm {
   void add(const char* key, double value) {
     arguments_.push_back(concat(key, '=', cli::show_value(value)));
   }
+  void add(const char* key, const std::vector<double>& values) {
+    std::vector<std::string> list;
+    for (const double value : values) list.push_back(cli::show_value(value));
+    arguments_.push_back(concat(key, "=[", joined(list, ", "), ']'));
+  }
   std::string text() const {
     return arguments_.empty() ? name_ : concat(name_, '(', joined(arguments_, ", "), ')');
   }
@@ -26,9 +32,10 @@ class RopeTerm {
   std::vector<std::string> arguments_;
 };
 
-// The length that a scaling refers to.
-double original_length(ConfigReader& scaling, int64_t train_len) {
-  return scaling.number("original_max_position_embeddings", static_cast<double>(train_len));
+// The length that a scaling refers to. Phi-3 has it beside the scaling, and there it counts.
+double original_length(ConfigReader& config, ConfigReader& scaling, int64_t train_len) {
+  const char* const key = "original_max_position_embeddings";
+  return config.number(key, scaling.number(key, static_cast<double>(train_len)));
 }
 
 // YaRN multiplies cos and sin by this, unless the config says otherwise.
@@ -42,7 +49,21 @@ void expect_yarn_factor(ConfigReader& scaling, double factor) {
   scaling.expect("truncate", true, true);
 }
 
-RopeTerm scaled(ConfigReader& scaling, const std::string& kind, int64_t train_len) {
+RopeTerm longrope(ConfigReader& config, ConfigReader& scaling, int64_t train_len) {
+  RopeTerm term("rope_longrope");
+  term.add("long_factor", scaling.numbers("long_factor"));
+  term.add("short_factor", scaling.numbers("short_factor"));
+  const double original = original_length(config, scaling, train_len);
+  term.add("original_length", original);
+  term.add("scale",
+           std::max(1.0, scaling.number("factor", static_cast<double>(train_len) / original)));
+  if (scaling.has("attention_factor"))
+    term.add("attention_factor", scaling.number("attention_factor"));
+  return term;
+}
+
+RopeTerm scaled(ConfigReader& config, ConfigReader& scaling, const std::string& kind,
+                int64_t train_len) {
   if (kind == "default") return RopeTerm("rope");
   if (kind == "linear") {
     RopeTerm term("rope_linear");
@@ -59,7 +80,7 @@ RopeTerm scaled(ConfigReader& scaling, const std::string& kind, int64_t train_le
     RopeTerm term("rope_yarn");
     const double factor = scaling.number("factor");
     term.add("scale", factor);
-    term.add("original_length", original_length(scaling, train_len));
+    term.add("original_length", original_length(config, scaling, train_len));
     term.add("beta_fast", scaling.number("beta_fast", 32));
     term.add("beta_slow", scaling.number("beta_slow", 1));
     expect_yarn_factor(scaling, factor);
@@ -70,11 +91,12 @@ RopeTerm scaled(ConfigReader& scaling, const std::string& kind, int64_t train_le
     term.add("scale", scaling.number("factor"));
     term.add("low", scaling.number("low_freq_factor"));
     term.add("high", scaling.number("high_freq_factor"));
-    term.add("original_length", original_length(scaling, train_len));
+    term.add("original_length", original_length(config, scaling, train_len));
     return term;
   }
+  if (kind == "longrope") return longrope(config, scaling, train_len);
   scaling.refuse(scaling.has("rope_type") ? "rope_type" : "type",
-                 "default, linear, dynamic, yarn or llama3; others are not implemented");
+                 "default, linear, dynamic, yarn, llama3 or longrope; others are not implemented");
 }
 
 }  // namespace
@@ -92,7 +114,7 @@ std::string rope_expression(ConfigReader& config, int64_t train_len, const RopeD
     const std::string kind = scaling->word("rope_type", scaling->word("type", "default"));
     theta = scaling->number("rope_theta", theta);
     rotary_pct = scaling->number("partial_rotary_factor", rotary_pct);
-    term = scaled(*scaling, kind, train_len);
+    term = scaled(config, *scaling, kind, train_len);
     scaling->ignore({"original_max_position_embeddings"});
     scaling->require_all_known();
   }

@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_implemented_is_refused_by_its_key) {
                     "expected silu");
   config_is_refused("llama", R"("use_cache": true)", R"("qk_norm": true)", "qk_norm",
                     "expected no such setting");
-  config_is_refused("llama", R"("rope_type": "linear")", R"("rope_type": "longrope")",
+  config_is_refused("llama", R"("rope_type": "linear")", R"("rope_type": "axial")",
                     "rope_scaling.rope_type", "others are not implemented");
   config_is_refused("llama", R"("rope_type": "linear")",
                     R"("rope_type": "linear", "short_factor": [1])", "rope_scaling.short_factor",
@@ -72,6 +72,8 @@ BOOST_AUTO_TEST_CASE(what_is_not_implemented_is_refused_by_its_key) {
   config_is_refused("llama_yarn", R"("rope_type": "yarn")",
                     R"("rope_type": "yarn", "attention_factor": 3)",
                     "rope_parameters.attention_factor", "not implemented");
+  config_is_refused("llama_longrope", R"("long_factor": [)", R"("long_factor": ["1", )",
+                    "rope_parameters.long_factor", "expected a list of numbers");
   config_is_refused("llama", R"("use_cache": true)", R"("quantization_config": {"bits": 4})",
                     "quantization_config", "expected null");
   config_is_refused("bloom", R"("apply_residual_connection_post_layernorm": false)",

@@ -70,6 +70,9 @@ one llama $llama --posenc rope --architecture $like_llama,head-dim=24,bias=mlp -
 one llama_biases $llama --posenc 'rope(base=500)' --architecture $like_llama,bias=qkv+dense,tied
 one llama_dynamic $llama --posenc 'rope_dynamic_ntk(factor=4, original_length=16)' \
   --architecture llama
+one llama_longrope $llama --architecture llama --posenc \
+  'rope_longrope([1, 2, 3, 4, 5, 6, 7, 8], short_factor=1.5, original_length=32, scale=2)'
+one neox_longrope $neox --posenc 'rope_longrope(4, scale=4, original_length=80, rotary_pct=0.5)'
 one mistral $mistral --posenc 'rope + window(9)' --architecture $like_llama,head-dim=24
 one qwen2 $qwen2 --posenc 'rope + window(9)@1..2' --architecture $like_llama,bias=qkv
 one smollm3 $smollm3 --posenc 'rope@0..1 + window(7)@1..2' --architecture $like_llama,bias=qkv+dense
@@ -121,6 +124,6 @@ for name in ('rope', 'llama'):
 END
 status "$python" check.py
 expect 'what transformers computes' 0 "$got"
-says 'every folder' 'all 20 folders within 0.0001'
+says 'every folder' 'all 22 folders within 0.0001'
 tail -n 25 said
 exit $failed

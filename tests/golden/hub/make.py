@@ -75,6 +75,12 @@ MODELS = {
         attn_config=dict(alibi_bias_max=4)), "bfloat16", {}),
     "gpt2": ("GPT2Config", dict(
         vocab_size=64, n_positions=64, n_embd=24, n_layer=2, n_head=4, bos_token_id=0, eos_token_id=0), "float32", {}),
+    # Long factors for 64 ids; short ones for the 32 of `logits_32`.
+    "llama_longrope": ("LlamaConfig", dict(
+        LLAMA, max_position_embeddings=128, tie_word_embeddings=False,
+        rope_parameters=dict(ROPE, rope_type="longrope", factor=4.0, original_max_position_embeddings=32,
+                             short_factor=[1.0, 1.05, 1.1, 1.2, 1.35, 1.5, 1.7, 2.0],
+                             long_factor=[1.0, 1.25, 1.75, 2.5, 4.0, 6.5, 9.0, 12.0])), "bfloat16", {}),
 }
 
 
@@ -129,8 +135,11 @@ def make(out, name, seed):
     model.eval()
     ids = torch.randint(config.vocab_size, (N_IDS,), generator=torch.Generator().manual_seed(seed + 1000))
     with torch.no_grad():
-        logits = model(ids[None], use_cache=False).logits[0]
-    save_file({"ids": ids.to(torch.int32), "logits": logits.float().contiguous()}, folder / "expected.safetensors")
+        expected = {"logits": model(ids[None], use_cache=False).logits[0]}
+        if name == "llama_longrope":
+            expected["logits_32"] = model(ids[None, :32], use_cache=False).logits[0]
+    expected = {key: value.float().contiguous() for key, value in expected.items()}
+    save_file({"ids": ids.to(torch.int32)} | expected, folder / "expected.safetensors")
 
 
 def main():
