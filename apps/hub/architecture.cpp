@@ -8,11 +8,13 @@
 
 #include "apps/cli/option.h"
 #include "apps/hub/config_reader.h"
+#include "apps/hub/encoding_config.h"
 #include "apps/hub/own_config.h"
 #include "apps/hub/rope_setting.h"
 #include "data/tokenizers/bpe_definition.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
+#include "posenc/registry.h"
 
 namespace farfield::hub {
 namespace {
@@ -346,6 +348,16 @@ constexpr Family kFamilies[] = {
     {"qwen2", qwen2},       {"smollm3", smollm3}, {"bloom", bloom},
     {"mpt", mpt},           {"gpt2", gpt2},       {kOwnType, read_own_config}};
 
+// ConfigError for arguments of a rotation that are out of range.
+void require_rotations(const ModelConfig& model) {
+  const posenc::Config config = encoding_config(model);
+  for (const posenc::ParsedTerm& term : posenc::parse_expression(model.posenc, posenc::form_of)) {
+    const posenc::Row* const row = posenc::find(term.name);
+    if (row == nullptr || !row->is("R")) continue;
+    row->make(posenc::Arguments(model.posenc, term, row->name, row->arguments, config), config);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> families() {
@@ -376,6 +388,11 @@ Architecture read_architecture(const std::string& file, std::string_view text) {
     validate(a.model);
   } catch (const ConfigError& error) {
     fail<IoError>("hub", file, ": the sizes do not fit together: ", error.what());
+  }
+  try {
+    require_rotations(a.model);
+  } catch (const ConfigError& error) {
+    fail<IoError>("hub", file, ": the settings of its rotation: ", error.what());
   }
   return a;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/hub/encoding_config.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 #include "posenc/registry.h"
@@ -25,11 +26,7 @@ class EncodingReader {
       : model_(model),
         readers_(readers),
         terms_(posenc::parse_expression(model.posenc, posenc::form_of)),
-        config_{.n_head = model.n_head,
-                .head_dim = model.head_dim(),
-                .d_model = model.d_model,
-                .n_layer = model.n_layer,
-                .train_len = model.train_len} {}
+        config_(encoding_config(model)) {}
 
   ExportedEncoding read() {
     const auto n_layer = static_cast<size_t>(model_.n_layer);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "apps/hub/encoding_config.h"
 #include "apps/hub/export_weights.h"
 #include "apps/hub/weight_names.h"
 #include "engine/base/error.h"
@@ -40,11 +41,7 @@ bool is_of_q_or_k(const std::string& name) {
 
 // The angles by which the rotation of a model turns from one position to the next.
 std::vector<double> turns_of(const ModelConfig& model, const ExportedEncoding& encoding) {
-  const posenc::Config config{.n_head = model.n_head,
-                              .head_dim = model.head_dim(),
-                              .d_model = model.d_model,
-                              .n_layer = model.n_layer,
-                              .train_len = model.train_len};
+  const posenc::Config config = encoding_config(model);
   for (const posenc::ParsedTerm& term : posenc::parse_expression(model.posenc, posenc::form_of)) {
     const posenc::Row* const row = posenc::find(term.name);
     if (row == nullptr || row->name != encoding.rotary) continue;

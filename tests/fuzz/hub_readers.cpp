@@ -24,7 +24,8 @@ std::string sound_hub_config() { return read_file(golden_hub("smollm3") / "confi
 
 std::vector<std::string> other_hub_configs() {
   std::vector<std::string> all;
-  for (const char* name : {"gpt_neox", "llama3", "llama_yarn", "qwen2", "bloom", "mpt", "gpt2"})
+  for (const char* name :
+       {"gpt_neox", "llama3", "llama_yarn", "llama_longrope", "qwen2", "bloom", "mpt", "gpt2"})
     all.push_back(read_file(golden_hub(name) / "config.json"));
   const ModelConfig model{.posenc = "kerple_log + rope"};
   const posenc::Composition encoding = hub::encoding_of(model);

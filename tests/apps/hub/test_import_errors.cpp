@@ -74,6 +74,10 @@ BOOST_AUTO_TEST_CASE(what_is_not_implemented_is_refused_by_its_key) {
                     "rope_parameters.attention_factor", "not implemented");
   config_is_refused("llama_longrope", R"("long_factor": [)", R"("long_factor": ["1", )",
                     "rope_parameters.long_factor", "expected a list of numbers");
+  config_is_refused("llama_longrope", R"("long_factor": [)", R"("long_factor": [1.0, )",
+                    "the settings of its rotation", "expected a number or a list of 8");
+  config_is_refused("llama_yarn", R"("factor": 4.0)", R"("factor": -4.0)",
+                    "the settings of its rotation", "rope_yarn(scale): expected auto or a number");
   config_is_refused("llama", R"("use_cache": true)", R"("quantization_config": {"bits": 4})",
                     "quantization_config", "expected null");
   config_is_refused("bloom", R"("apply_residual_connection_post_layernorm": false)",
