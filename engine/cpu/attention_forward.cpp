@@ -8,7 +8,6 @@
 #include "engine/cpu/attention_one_query.h"
 #include "engine/cpu/attention_terms.h"
 #include "engine/cpu/flush_denormals.h"
-#include "engine/cpu/gemm_panels.h"
 
 namespace farfield {
 namespace attention_cpu {
@@ -256,15 +255,8 @@ void attention_forward(Cpu, const Heads& heads, const AttentionRule& rule, Tenso
     const attention_cpu::Problem<T> p(heads, rule);
     const auto values = [](Tensor& x) { return x.defined() ? x.data<A>() : nullptr; };
     T* const to = out.data<T>();
-    if (heads.have_room() && attention_cpu::OneQuery<T>::serves(p)) {
-      using OneQuery = attention_cpu::OneQuery<T>;
-      const int64_t size = OneQuery::scratch_size(p);
-      Buffer<A> scratch(p.heads() * size);
-      return parallel_for(p.heads(), [&](int64_t head) {
-        const FlushDenormals flush;
-        OneQuery(p, head, scratch.data() + head * size).run(to, values(rows.lse));
-      });
-    }
+    if (heads.have_room() && attention_cpu::is_one_query(p))
+      return attention_cpu::attend_one_query(p, to, values(rows.lse));
     const int64_t group = attention_cpu::group_size(p.n_key);
     const int64_t groups = (p.n_query + group - 1) / group;
     const attention_cpu::RowOutputs<A> to_rows{values(rows.lse), values(rows.threshold),

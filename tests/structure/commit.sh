@@ -19,7 +19,7 @@ failed=0
 # named WHAT DIRTY: the build names the commit, with "-dirty" behind it or with nothing.
 named() {
   "$cmake" -D SOURCE="$source" -D OUTPUT="$folder/commit.h" -P "$script"
-  got=$(sed -n 's/.*"\(.*\)".*/\1/p' "$folder/commit.h")
+  got=$(sed -n 's/.*kCommit\[\] = "\(.*\)".*/\1/p' "$folder/commit.h")
   want=$(git rev-parse --short=12 HEAD)$2
   [ "$got" = "$want" ] && return
   echo "$1: expected $want, got $got"

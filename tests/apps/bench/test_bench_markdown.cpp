@@ -52,6 +52,7 @@ std::vector<Words> calls(const std::string& text) {
            "kernel(bias=-r1*log(1+r2*d), r1=1, r2=1)"},
           {"bandwidth", "--rows", "8", "--width", "16", "--vocab-size", "11", "--weights", "100"},
           {"forward", "--preset", "smoke", "--lengths", "16"},
+          {"generate", "--preset", "smoke", "--prompt", "4", "--tokens", "3"},
           {"matmul", "--preset", "smoke", "--batch", "1"},
           {"roofline", "--batch", "1"},
           {"scaling", "--compute-ms", "43", "--processes", "1,2"},

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(a_peer_gets_the_texts_and_its_failure_is_told) {
   BOOST_TEST(read_file(copy) == "{\"text\": \"a\\n\\\"b\\\"\"}\n{\"text\": \"c\"}\n");
   BOOST_CHECK_EXCEPTION(run_peer("false", {"a"}, 1), IoError, says("to succeed, got status"));
   BOOST_CHECK_EXCEPTION(run_peer("echo 1 #", {"a"}, 2), IoError,
-                        says("expected 2 lines with the seconds of a round, got '1"));
+                        says("expected 2 numbers of seconds, got '1"));
   BOOST_CHECK_EXCEPTION(run_peer("echo fast #", {"a"}, 1), IoError, says("got 'fast"));
 }
 
