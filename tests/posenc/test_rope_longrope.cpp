@@ -7,7 +7,7 @@
 #include "tests/support/encodings.h"
 
 namespace farfield::posenc {
-BOOST_AUTO_TEST_SUITE(test_rope_longrope)  // ctest: on_cuda
+BOOST_AUTO_TEST_SUITE(test_rope_longrope)
 namespace {
 
 Config model_with(int64_t head_dim, int64_t train_len = 16) {
