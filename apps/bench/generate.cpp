@@ -139,7 +139,7 @@ int bench_generate(int argc, const char* const* argv, std::ostream& to) {
                  {"min", "min, tokens/s", "tokens/s"},
                  {"max", "max, tokens/s", "tokens/s"},
                  "GB/s",
-                 "of copy",
+                 {"of copy", "of copy", "share of 1"},
                  "x peer"},
                 12, common.table);
   const auto rate = [](int64_t n, double time_s) {

@@ -19,20 +19,6 @@
 namespace farfield::hub {
 namespace {
 
-// Sizes, checked before anything is computed from them.
-int64_t size(ConfigReader& config, const std::string& key, std::optional<int64_t> otherwise = {}) {
-  const int64_t value = config.whole(key, otherwise);
-  constexpr int64_t kMost = int64_t{1} << 31;
-  if (value < 1 || value >= kMost) config.refuse(key, concat("a size from 1 to ", kMost - 1));
-  return value;
-}
-
-double epsilon(ConfigReader& config, const std::string& key, double otherwise) {
-  const double value = config.number(key, otherwise);
-  if (!(value > 0)) config.refuse(key, "a number above 0");
-  return value;
-}
-
 MlpActivation activation(ConfigReader& config, const std::string& key, const char* otherwise) {
   const std::string name = config.word(key, otherwise);
   if (name == "gelu") return MlpActivation::gelu;
@@ -108,14 +94,14 @@ void ignore_general(ConfigReader& config) {
 Architecture gpt_neox(ConfigReader& config) {
   Architecture a;
   ModelConfig& m = a.model;
-  m.n_layer = size(config, "num_hidden_layers");
-  m.n_head = size(config, "num_attention_heads");
-  m.d_model = size(config, "hidden_size");
-  m.d_ff = size(config, "intermediate_size");
-  m.vocab_size = size(config, "vocab_size");
-  m.train_len = size(config, "max_position_embeddings", 2048);
+  m.n_layer = config.size("num_hidden_layers");
+  m.n_head = config.size("num_attention_heads");
+  m.d_model = config.size("hidden_size");
+  m.d_ff = config.size("intermediate_size");
+  m.vocab_size = config.size("vocab_size");
+  m.train_len = config.size("max_position_embeddings", 2048);
   m.activation = activation(config, "hidden_act", "gelu");
-  m.ln_eps = epsilon(config, "layer_norm_eps", 1e-5);
+  m.ln_eps = config.positive("layer_norm_eps", 1e-5);
   m.is_parallel = config.flag("use_parallel_residual", true);
   m.ties_embedding = config.flag("tie_word_embeddings", false);
   m.has_qkv_bias = m.has_dense_bias = config.flag("attention_bias", true);
@@ -130,14 +116,14 @@ Architecture gpt_neox(ConfigReader& config) {
 Architecture gpt2(ConfigReader& config) {
   Architecture a;
   ModelConfig& m = a.model;
-  m.n_layer = size(config, "n_layer");
-  m.n_head = size(config, "n_head");
-  m.d_model = size(config, "n_embd");
-  m.d_ff = size(config, "n_inner", 4 * m.d_model);
-  m.vocab_size = size(config, "vocab_size");
-  m.train_len = size(config, "n_positions");
+  m.n_layer = config.size("n_layer");
+  m.n_head = config.size("n_head");
+  m.d_model = config.size("n_embd");
+  m.d_ff = config.size("n_inner", 4 * m.d_model);
+  m.vocab_size = config.size("vocab_size");
+  m.train_len = config.size("n_positions");
   m.activation = activation(config, "activation_function", "gelu_new");
-  m.ln_eps = epsilon(config, "layer_norm_epsilon", 1e-5);
+  m.ln_eps = config.positive("layer_norm_epsilon", 1e-5);
   m.ties_embedding = config.flag("tie_word_embeddings", true);
   config.expect("scale_attn_weights", true, true);
   config.expect("scale_attn_by_inverse_layer_idx", false, false);
@@ -151,18 +137,18 @@ Architecture gpt2(ConfigReader& config) {
 Architecture bloom(ConfigReader& config) {
   Architecture a;
   ModelConfig& m = a.model;
-  m.n_layer = size(config, "n_layer",
-                   config.has("num_hidden_layers") ? size(config, "num_hidden_layers")
-                                                   : std::optional<int64_t>());
-  m.n_head = size(config, "n_head",
-                  config.has("num_attention_heads") ? size(config, "num_attention_heads")
-                                                    : std::optional<int64_t>());
-  m.d_model = config.has("n_embed") ? size(config, "n_embed") : size(config, "hidden_size");
+  m.n_layer =
+      config.size("n_layer", config.has("num_hidden_layers") ? config.size("num_hidden_layers")
+                                                             : std::optional<int64_t>());
+  m.n_head =
+      config.size("n_head", config.has("num_attention_heads") ? config.size("num_attention_heads")
+                                                              : std::optional<int64_t>());
+  m.d_model = config.has("n_embed") ? config.size("n_embed") : config.size("hidden_size");
   m.d_ff = 4 * m.d_model;
-  m.vocab_size = size(config, "vocab_size");
-  m.train_len = size(config, "seq_length", 2048);
+  m.vocab_size = config.size("vocab_size");
+  m.train_len = config.size("seq_length", 2048);
   m.activation = MlpActivation::gelu_tanh;
-  m.ln_eps = epsilon(config, "layer_norm_epsilon", 1e-5);
+  m.ln_eps = config.positive("layer_norm_epsilon", 1e-5);
   m.ties_embedding = config.flag("tie_word_embeddings", true);
   m.has_embedding_norm = true;
   config.expect("apply_residual_connection_post_layernorm", false, false);
@@ -195,13 +181,13 @@ std::string mpt_alibi(int64_t n_head, double most) {
 Architecture mpt(ConfigReader& config) {
   Architecture a;
   ModelConfig& m = a.model;
-  m.n_layer = size(config, "n_layers");
-  m.n_head = size(config, "n_heads");
-  m.d_model = size(config, "d_model");
+  m.n_layer = config.size("n_layers");
+  m.n_head = config.size("n_heads");
+  m.d_model = config.size("d_model");
   m.d_ff = 4 * m.d_model;  // whatever expansion_ratio says, as in the library
-  m.vocab_size = size(config, "vocab_size");
-  m.train_len = size(config, "max_seq_len");
-  m.ln_eps = epsilon(config, "layer_norm_epsilon", 1e-5);
+  m.vocab_size = config.size("vocab_size");
+  m.train_len = config.size("max_seq_len");
+  m.ln_eps = config.positive("layer_norm_epsilon", 1e-5);
   m.ties_embedding = config.flag("tie_word_embeddings", true);
   m.has_norm_bias = m.has_qkv_bias = m.has_dense_bias = m.has_mlp_bias = false;
   config.expect("no_bias", true, true);
@@ -267,27 +253,26 @@ Architecture llama_like(ConfigReader& config, const std::string& family) {
              is_smollm3 = family == "smollm3";
   Architecture a;
   ModelConfig& m = a.model;
-  m.n_layer = size(config, "num_hidden_layers");
-  m.n_head = size(config, "num_attention_heads");
-  m.d_model = size(config, "hidden_size");
-  m.d_ff = size(config, "intermediate_size");
-  m.vocab_size = size(config, "vocab_size");
-  m.train_len = size(config, "max_position_embeddings",
-                     is_mistral               ? 4096 * 32
-                     : is_qwen2 || is_smollm3 ? 32768
-                                              : 2048);
+  m.n_layer = config.size("num_hidden_layers");
+  m.n_head = config.size("num_attention_heads");
+  m.d_model = config.size("hidden_size");
+  m.d_ff = config.size("intermediate_size");
+  m.vocab_size = config.size("vocab_size");
+  m.train_len = config.size("max_position_embeddings", is_mistral               ? 4096 * 32
+                                                       : is_qwen2 || is_smollm3 ? 32768
+                                                                                : 2048);
   const std::optional<int64_t> usual_kv = is_mistral   ? 8
                                           : is_qwen2   ? 32
                                           : is_smollm3 ? 4
                                                        : m.n_head;
-  m.n_kv_head = size(config, "num_key_value_heads", usual_kv);
+  m.n_kv_head = config.size("num_key_value_heads", usual_kv);
   if (m.n_head % m.n_kv_head != 0)
     config.refuse("num_key_value_heads", concat("a divisor of num_attention_heads, ", m.n_head));
   if (m.n_kv_head == m.n_head) m.n_kv_head = 0;
-  if (config.has("head_dim")) m.d_head = size(config, "head_dim");
+  if (config.has("head_dim")) m.d_head = config.size("head_dim");
   if (m.d_head * m.n_head == m.d_model) m.d_head = 0;
   m.norm = NormKind::rms;
-  m.ln_eps = epsilon(config, "rms_norm_eps", 1e-6);
+  m.ln_eps = config.positive("rms_norm_eps", 1e-6);
   m.activation = MlpActivation::swiglu;
   if (config.word("hidden_act", "silu") != "silu") config.refuse("hidden_act", "silu");
   m.ties_embedding = config.flag("tie_word_embeddings", is_smollm3);
@@ -299,7 +284,7 @@ Architecture llama_like(ConfigReader& config, const std::string& family) {
   const std::string rope = rope_expression(config, m.train_len, {.theta = is_smollm3 ? 2e6 : 1e4});
   std::vector<int64_t> rotates(static_cast<size_t>(m.n_layer), 1);
   if (is_smollm3) {
-    const int64_t interval = size(config, "no_rope_layer_interval", 4);
+    const int64_t interval = config.size("no_rope_layer_interval", 4);
     for (int64_t i = 0; i < m.n_layer; ++i)
       rotates[static_cast<size_t>(i)] = (i + 1) % interval != 0 ? 1 : 0;
     if (config.has("no_rope_layers")) rotates = config.wholes("no_rope_layers");
@@ -310,7 +295,7 @@ Architecture llama_like(ConfigReader& config, const std::string& family) {
   // Without the key the library gives Mistral 4096 tokens, with null no window.
   std::optional<int64_t> window;
   if (config.has("sliding_window"))
-    window = size(config, "sliding_window");
+    window = config.size("sliding_window");
   else if (is_mistral && !config.mentions("sliding_window"))
     window = 4096;
   const int64_t first_sliding = is_qwen2 ? config.whole("max_window_layers", 28) : 0;

@@ -65,6 +65,19 @@ double ConfigReader::number(const std::string& key, std::optional<double> otherw
   return value.get<double>();
 }
 
+int64_t ConfigReader::size(const std::string& key, std::optional<int64_t> otherwise) {
+  const int64_t value = whole(key, otherwise);
+  constexpr int64_t kMost = int64_t{1} << 31;
+  if (value < 1 || value >= kMost) refuse(key, concat("a size from 1 to ", kMost - 1));
+  return value;
+}
+
+double ConfigReader::positive(const std::string& key, std::optional<double> otherwise) {
+  const double value = number(key, otherwise);
+  if (!(value > 0)) refuse(key, "a number above 0");
+  return value;
+}
+
 bool ConfigReader::flag(const std::string& key, std::optional<bool> otherwise) {
   if (otherwise && !has(key)) return *otherwise;
   const Json& value = member(key, "true or false");

@@ -31,6 +31,10 @@ class ConfigReader {
   /// The member; without one, or if it is null, `otherwise`; without that an error.
   int64_t whole(const std::string& key, std::optional<int64_t> otherwise = {});
   double number(const std::string& key, std::optional<double> otherwise = {});
+  /// A whole number from 1 to 2^31 - 1, and a number above 0; checked before anything is computed
+  /// from them.
+  int64_t size(const std::string& key, std::optional<int64_t> otherwise = {});
+  double positive(const std::string& key, std::optional<double> otherwise = {});
   bool flag(const std::string& key, std::optional<bool> otherwise = {});
   std::string word(const std::string& key, std::optional<std::string> otherwise = {});
   std::vector<int64_t> wholes(const std::string& key);

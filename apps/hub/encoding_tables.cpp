@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "apps/hub/encoding_config.h"
 #include "engine/attention_rule.h"
 #include "engine/autograd.h"
 #include "engine/base/error.h"
@@ -190,12 +191,9 @@ int64_t reachable_length(const Composition& encoding, int64_t least, int64_t mos
 }
 
 Composition encoding_of(const ModelConfig& model, uint64_t seed) {
-  return Composition(model.posenc, {.n_head = model.n_head,
-                                    .head_dim = model.head_dim(),
-                                    .d_model = model.d_model,
-                                    .n_layer = model.n_layer,
-                                    .train_len = model.train_len,
-                                    .seed = seed});
+  posenc::Config config = encoding_config(model);
+  config.seed = seed;
+  return Composition(model.posenc, config);
 }
 
 }  // namespace farfield::hub

@@ -117,14 +117,8 @@ std::string own_config(const ModelConfig& model, const posenc::Composition& enco
 Architecture read_own_config(ConfigReader& config) {
   Architecture a;
   ModelConfig& m = a.model;
-  constexpr int64_t kMost = int64_t{1} << 31;
-  const auto size = [&](const char* key) {
-    const int64_t value = config.whole(key);
-    if (value < 1 || value >= kMost) config.refuse(key, concat("a size from 1 to ", kMost - 1));
-    return value;
-  };
-  for (const auto& [key, part] : kSizes) m.*part = size(key);
-  const int64_t n_kv_head = size("num_key_value_heads"), head_dim = size("head_dim");
+  for (const auto& [key, part] : kSizes) m.*part = config.size(key);
+  const int64_t n_kv_head = config.size("num_key_value_heads"), head_dim = config.size("head_dim");
   m.n_kv_head = n_kv_head == m.n_head ? 0 : n_kv_head;
   m.d_head = head_dim * m.n_head == m.d_model ? 0 : head_dim;
   const std::string act = config.word("hidden_act"), norm = config.word("norm");
@@ -135,8 +129,7 @@ Architecture read_own_config(ConfigReader& config) {
   m.activation = activation->second;
   if (norm != "rms" && norm != "layer") config.refuse("norm", "layer or rms");
   m.norm = norm == "rms" ? NormKind::rms : NormKind::layer;
-  m.ln_eps = config.number("norm_eps");
-  if (!(m.ln_eps > 0)) config.refuse("norm_eps", "a number above 0");
+  m.ln_eps = config.positive("norm_eps");
   for (const auto& [key, part] : kParts) m.*part = config.flag(key);
   m.cutoffs = config.wholes("cutoffs");
   if (m.band_divisor != ModelConfig().band_divisor)
