@@ -92,13 +92,13 @@ std::vector<double> perplexities_of(std::span<const double> mean_nll) {
   return result;
 }
 
-double perplexity_at(std::span<const double> mean_nll, int64_t q) {
-  const auto n = static_cast<int64_t>(mean_nll.size());
-  require<ConfigError>(q > kPositionsBefore && q <= n - kPositionsAfter, kWhere,
-                       "bad_argument: expected positions ", q - kPositionsBefore, " to ",
-                       q + kPositionsAfter, " for the perplexity at ", q, ", got 1 to ", n);
+double perplexity_at(std::span<const double> mean_nll, int64_t q, int64_t n) {
+  const auto size = static_cast<int64_t>(mean_nll.size());
+  const int64_t first = first_position_at(q, n), last = first + n - 1;
+  require<ConfigError>(first >= 1 && last <= size, kWhere, "bad_argument: expected positions ",
+                       first, " to ", last, " for the perplexity at ", q, ", got 1 to ", size);
   return perplexity_of(
-      mean_of(mean_nll.subspan(static_cast<size_t>(q - kPositionsBefore - 1), kPositionsAt)));
+      mean_of(mean_nll.subspan(static_cast<size_t>(first - 1), static_cast<size_t>(n))));
 }
 
 Band confidence_band(const PositionCurve& curve, double level) {

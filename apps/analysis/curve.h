@@ -46,13 +46,14 @@ std::vector<double> log_smoothed(std::span<const double> mean_nll, std::span<con
 /// perplexity_of() each entry.
 std::vector<double> perplexities_of(std::span<const double> mean_nll);
 
-/// Positions before and after q that perplexity_at(q) averages over too, and all of them.
-inline constexpr int64_t kPositionsBefore = 7, kPositionsAfter = 8;
-inline constexpr int64_t kPositionsAt = kPositionsBefore + 1 + kPositionsAfter;
+/// Positions, an even number, that perplexity "at" a position is a mean over.
+inline constexpr int64_t kPositionsAt = 16;
+/// The first of n positions around q: 505 of 16 around 512, the last of which is 520.
+inline int64_t first_position_at(int64_t q, int64_t n) { return q - n / 2 + 1; }
 
-/// Perplexity "at" position q: exp of the mean over q - 7 .. q + 8 (505 .. 520 for 512), since a
-/// single position is too noisy. ConfigError bad_argument if some of these positions do not exist.
-double perplexity_at(std::span<const double> mean_nll, int64_t q);
+/// Perplexity "at" position q: exp of the mean over n positions around it, since a single position
+/// is too noisy. ConfigError bad_argument if some of these positions do not exist.
+double perplexity_at(std::span<const double> mean_nll, int64_t q, int64_t n = kPositionsAt);
 
 /// Perplexities between which the true one lies at each position, [L] each; NaN where n < 2.
 struct Band {

@@ -1,6 +1,5 @@
 #include "apps/eval/sequences.h"
 
-#include "apps/analysis/curve.h"
 #include "engine/base/error.h"
 
 namespace farfield::eval {
@@ -34,10 +33,9 @@ std::vector<std::vector<double>> score_sequences(std::string_view protocol, cons
   return rows;
 }
 
-TokenSet tokens_at(const std::vector<int64_t>& starts, int64_t q) {
+TokenSet tokens_at(const std::vector<int64_t>& starts, int64_t q, int64_t n) {
   TokenSet tokens;
-  for (const int64_t start : starts)
-    tokens.add(start + q - analysis::kPositionsBefore, analysis::kPositionsAt);
+  for (const int64_t start : starts) tokens.add(start + analysis::first_position_at(q, n), n);
   return tokens;
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/analysis/curve.h"
 #include "apps/eval/subject.h"
 
 namespace farfield::eval {
@@ -17,6 +18,7 @@ std::vector<std::vector<double>> score_sequences(std::string_view protocol, cons
                                                  LengthResult& cell);
 
 /// The tokens of such sequences whose nll perplexity_at() averages at position q.
-TokenSet tokens_at(const std::vector<int64_t>& starts, int64_t q);
+TokenSet tokens_at(const std::vector<int64_t>& starts, int64_t q,
+                   int64_t n = analysis::kPositionsAt);
 
 }  // namespace farfield::eval

@@ -24,6 +24,7 @@ constexpr double kPromptLength = 1.37;  // of train_len: 2800 of 2048
 constexpr double kTemperature = 0.8;
 constexpr double kRegions[] = {0.75, 1, 1.25, 1.5, 2, 3, 4};  // bounds, in training lengths
 constexpr int64_t kMostNew = int64_t{1} << 22;                // far beyond the size of a cache
+constexpr int64_t kReferenceShare = 32;  // of a training length: 16 positions of 512
 
 std::vector<double> positions(size_t n, double first) {
   std::vector<double> x(n);
@@ -40,14 +41,20 @@ double region_perplexity(const std::vector<double>& mean_nll, int64_t train_len,
   return std::exp(analysis::mean_of(std::vector<double>(at(begin), at(end))));
 }
 
+// The positions around the training length that the reference is a mean over.
+int64_t reference_positions(int64_t train_len) {
+  return std::max(analysis::kPositionsAt, 2 * (train_len / (2 * kReferenceShare)));
+}
+
 void add_curve(const std::vector<std::vector<double>>& nll, const Subject& subject,
                const std::vector<int64_t>& starts, LengthResult& to) {
   const int64_t train_len = subject.model.train_len;
-  const TokenSet tokens = tokens_at(starts, train_len);
+  const int64_t n_reference = reference_positions(train_len);
+  const TokenSet tokens = tokens_at(starts, train_len, n_reference);
   const analysis::PositionCurve curve = analysis::position_curve(nll);
   const std::vector<double> smooth = analysis::perplexities_of(
       analysis::smoothed(curve.mean_nll, std::max<int64_t>(1, train_len / 16)));
-  const double reference = analysis::perplexity_at(curve.mean_nll, train_len);
+  const double reference = analysis::perplexity_at(curve.mean_nll, train_len, n_reference);
   const analysis::Coherence found = analysis::coherence(smooth, reference, train_len);
   to.quantities = {{"perplexity_at_train_len", reference},
                    {"coherent_share", found.share},
@@ -117,22 +124,35 @@ std::vector<std::vector<int32_t>> continuations(const Subject& subject, const Co
   return all;
 }
 
-// The nll of the new tokens after a prompt, each by a pass over the train_len tokens before it.
+// The nll of the new tokens after a prompt. A pass over train_len tokens predicts its last
+// `stride`.
 std::vector<double> reread(const Subject& subject, const CommonOptions& common,
                            const int32_t* prompt, int64_t n_prompt,
-                           const std::vector<int32_t>& fresh) {
+                           const std::vector<int32_t>& fresh, int64_t stride) {
   const int64_t n = subject.model.train_len;
   Scorer::Ids ids(prompt + n_prompt - n, prompt + n_prompt);
   ids.insert(ids.end(), fresh.begin(), fresh.end() - 1);
-  return truncated(subject.model.scorer, n, common.batch_tokens).score(ids, fresh, 1);
+  if (stride == 1)
+    return truncated(subject.model.scorer, n, common.batch_tokens).score(ids, fresh, 1);
+  std::vector<double> nll;
+  const auto n_new = static_cast<int64_t>(fresh.size());
+  for (int64_t first = 0; first < n_new; first += stride) {
+    const int64_t end = std::min(first + stride, n_new);
+    const std::vector<double> got =
+        subject.model.scorer.score({ids.begin() + end - 1, ids.begin() + end - 1 + n},
+                                   {fresh.begin() + first, fresh.begin() + end}, 1);
+    nll.insert(nll.end(), got.begin(), got.end());
+  }
+  return nll;
 }
 
 // Continues the prompts and adds the quantities of the new text. False if the cell has failed.
 bool add_generated(const Subject& subject, const CommonOptions& common, const Prompts& prompts,
-                   int64_t n_new, double temperature, const std::string& name, LengthResult& to) {
+                   const CoherenceOptions& own, double temperature, const std::string& name,
+                   LengthResult& to) {
   std::vector<std::vector<int32_t>> texts;
   try {
-    texts = continuations(subject, common, prompts, n_new, temperature);
+    texts = continuations(subject, common, prompts, own.n_new, temperature);
   } catch (const NonfiniteLogits& error) {
     return !note_nonfinite(to, kProtocol, error.score,
                            concat("the ", name, " token at position ", error.position, " after ",
@@ -142,7 +162,7 @@ bool add_generated(const Subject& subject, const CommonOptions& common, const Pr
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::vector<double> all =
         reread(subject, common, prompts.ids.data() + static_cast<int64_t>(i) * prompts.n, prompts.n,
-               texts[i]);
+               texts[i], own.reread_stride);
     for (size_t t = 0; t < all.size(); ++t)
       if (note_nonfinite(
               to, kProtocol, all[t],
@@ -161,6 +181,11 @@ bool add_generated(const Subject& subject, const CommonOptions& common, const Pr
   return true;
 }
 
+std::string reread_text(int64_t stride, int64_t train_len) {
+  return stride == 1 ? concat("each after ", train_len)
+                     : concat(stride, " after ", train_len - stride + 1, "..", train_len);
+}
+
 }  // namespace
 
 void add_options(cli::Options& options, CoherenceOptions& own) {
@@ -168,7 +193,10 @@ void add_options(cli::Options& options, CoherenceOptions& own) {
       .add("coherence-sequences", own.sequences, "N",
            "sequences of 4 training lengths that the curve is a mean over")
       .add("prompts", own.prompts, "N", "texts of 1.37 training lengths that are continued")
-      .add("new-tokens", own.n_new, "N", "tokens of a continuation");
+      .add("new-tokens", own.n_new, "N", "tokens of a continuation")
+      .add("reread-stride", own.reread_stride, "N",
+           "tokens of a continuation that one pass over a training length reads again; with more "
+           "than one, the first of them have fewer tokens before them, by up to N - 1");
 }
 
 void check(const CoherenceOptions& own) {
@@ -177,6 +205,7 @@ void check(const CoherenceOptions& own) {
   require<ConfigError>(own.n_new >= 4 && own.n_new <= kMostNew, "eval:coherence",
                        "bad_argument: expected new-tokens from 4, which 4-grams need, to ",
                        kMostNew, ", got ", own.n_new);
+  check_positive(kProtocol, "reread-stride", own.reread_stride);
 }
 
 ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& common,
@@ -185,6 +214,9 @@ ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& co
   require<ConfigError>(train_len >= 8, "eval:coherence",
                        "bad_argument: expected a training length from 8 on, got ", train_len,
                        "; perplexity there is a mean over the 16 positions around it");
+  require<ConfigError>(own.reread_stride <= train_len, "eval:coherence",
+                       "bad_argument: expected a reread-stride up to the training length of ",
+                       train_len, ", got ", own.reread_stride);
   Prompts prompts;
   prompts.n = static_cast<int64_t>(std::lround(kPromptLength * static_cast<double>(train_len)));
   ProtocolResult result;
@@ -193,10 +225,10 @@ ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& co
                                 subject.model.seed, common.allow_fewer);
   prompts.starts = draw_segments(kProtocol, subject.text, prompts.n, own.prompts,
                                  subject.model.seed, common.allow_fewer);
-  result.parameters = concat("sequences=", result.starts.size(), " positions=", length,
-                             " prompts=", prompts.starts.size(), " of ", prompts.n,
-                             " new=", own.n_new, " temperature=", kTemperature,
-                             " reread=each after ", train_len, documents_text(subject.text));
+  result.parameters = concat(
+      "sequences=", result.starts.size(), " positions=", length, " prompts=", prompts.starts.size(),
+      " of ", prompts.n, " new=", own.n_new, " temperature=", kTemperature,
+      " reread=", reread_text(own.reread_stride, train_len), documents_text(subject.text));
   prompts.ids.resize(prompts.starts.size() * static_cast<size_t>(prompts.n));
   for (size_t i = 0; i < prompts.starts.size(); ++i)
     read_tokens(kProtocol, subject.text, subject.model.scorer.vocab_size, prompts.starts[i],
@@ -213,8 +245,8 @@ ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& co
     if (!to.failure.empty()) return;
     add_curve(nll, subject, result.starts, to);
     if (subject.model.transformer == nullptr) return;
-    if (add_generated(subject, common, prompts, own.n_new, 0, "greedy", to))
-      add_generated(subject, common, prompts, own.n_new, kTemperature, "sampled", to);
+    if (add_generated(subject, common, prompts, own, 0, "greedy", to))
+      add_generated(subject, common, prompts, own, kTemperature, "sampled", to);
   });
   return result;
 }
@@ -241,7 +273,7 @@ Protocol coherence_row() {
                     2.0 * static_cast<double>(own.prompts) * static_cast<double>(own.n_new);
                 const auto train_len = static_cast<double>(subject.train_len);
                 return static_cast<double>(own.sequences) * 4 * train_len + n_new +
-                       n_new * train_len;
+                       n_new * train_len / static_cast<double>(own.reread_stride);
               }};
 }
 

@@ -106,9 +106,10 @@ void add_quantities(LengthResult& to, const analysis::PositionCurve& curve, cons
   if (every > 1) {
     add("positions", static_cast<double>(n));
   } else {
-    if (train_len > analysis::kPositionsBefore && train_len + analysis::kPositionsAfter <= n)
+    constexpr int64_t n_around = analysis::kPositionsAt, n_after = n_around / 2;
+    if (train_len >= n_around - n_after && train_len + n_after <= n)
       add_at(std::to_string(train_len), train_len);
-    if (n >= analysis::kPositionsAt) add_at("last", n - analysis::kPositionsAfter);
+    if (n >= n_around) add_at("last", n - n_after);
   }
   if (n < 6) return;  // a slope with an interval takes three points
   const analysis::LateTrend trend = analysis::late_trend(curve.mean_nll, every);

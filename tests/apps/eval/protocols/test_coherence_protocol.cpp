@@ -116,6 +116,24 @@ BOOST_AUTO_TEST_CASE(the_curve_is_a_mean_over_sequences_of_the_text) {
              "reread=each after 32");
 }
 
+BOOST_AUTO_TEST_CASE(the_reference_of_a_long_training_length_has_its_32nd_part) {
+  Subject s = test::subject(test::target_model(), test::toy_text(8000));
+  s.model.train_len = 1024;
+  CoherenceOptions own = few();
+  own.sequences = 2;
+  const ProtocolResult got = measure_coherence(s, {}, own);
+  BOOST_TEST(quantity(got.lengths.at(0), "scored_tokens_at_train_len") == 2 * 32);
+  double mean = 0;
+  for (const int64_t start : got.starts)
+    for (int64_t t = 1009; t <= 1040; ++t) {
+      int32_t target = 0;
+      s.text.copy(start + t, 1, &target);
+      mean += target / 64.0;
+    }
+  BOOST_TEST(quantity(got.lengths.at(0), "perplexity_at_train_len") == std::exp(mean),
+             boost::test_tools::tolerance(1e-12));
+}
+
 BOOST_AUTO_TEST_CASE(scores_that_are_not_finite_fail_the_cell) {
   const LengthResult got = measured(test::model_of(
       [](const int32_t*, int64_t t, int32_t) { return t == 50 ? std::nan("") : 1.0; }));
@@ -150,10 +168,16 @@ BOOST_AUTO_TEST_CASE(a_continuation_is_read_again_and_its_repetitions_counted) {
   BOOST_TEST(got.notes[0] == want);
   BOOST_TEST(got.notes[1].rfind("sampled: \"x", 0) == 0u);
 
-  // By hand: the same prompts, continued, and each new token read after the 32 before it.
+  CoherenceOptions strided = own;
+  strided.reread_stride = 7;
+  const ProtocolResult of_stride = measure_coherence(s, {}, strided);
+  BOOST_TEST(of_stride.parameters.ends_with("reread=7 after 26..32"), of_stride.parameters);
+
+  // By hand: the same prompts, continued, and each new token read after the 32 before it; with a
+  // stride, after those of the 32 before the last token of its pass.
   const std::vector<int64_t> starts =
       draw_segments("coherence", test::toy_text(4000), 44, 2, 5, false);
-  double nll = 0, distinct = 0;
+  double nll = 0, strided_nll = 0, distinct = 0;
   for (size_t i = 0; i < 2; ++i) {
     std::vector<int32_t> text(44);
     s.text.copy(starts[i], 44, text.data());
@@ -163,12 +187,17 @@ BOOST_AUTO_TEST_CASE(a_continuation_is_read_again_and_its_repetitions_counted) {
     const Generated made =
         generate(model, Tensor::from(std::span<const int32_t>(text), {1, 44}), options);
     text.insert(text.end(), made.tokens[0].begin(), made.tokens[0].end());
-    for (int64_t t = 44; t < 84; ++t) {
-      const std::vector<int32_t> row(text.begin() + t - 32, text.begin() + t);
-      const Tensor ids = Tensor::from(std::span<const int32_t>(row), {1, 32});
+    const auto nll_after = [&](int64_t first, int64_t t) {
+      const std::vector<int32_t> row(text.begin() + first, text.begin() + t);
+      const Tensor ids = Tensor::from(std::span<const int32_t>(row), {1, t - first});
       const std::vector<int32_t> target = {text[static_cast<size_t>(t)]};
       const Tensor targets = Tensor::from(std::span<const int32_t>(target), {1});
-      nll += model.last_nll(ids, targets).to_vector()[0];
+      return model.last_nll(ids, targets).to_vector()[0];
+    };
+    for (int64_t t = 44; t < 84; ++t) {
+      nll += nll_after(t - 32, t);
+      const int64_t last_of_pass = std::min<int64_t>(44 + (t - 44) / 7 * 7 + 6, 83);
+      strided_nll += nll_after(last_of_pass - 32, t);
     }
     std::vector<std::vector<int32_t>> grams;
     for (size_t at = 44; at + 4 <= 84; ++at) {
@@ -179,6 +208,8 @@ BOOST_AUTO_TEST_CASE(a_continuation_is_read_again_and_its_repetitions_counted) {
     distinct += static_cast<double>(grams.size()) / 37;
   }
   BOOST_TEST(quantity(got, "greedy_nll") == nll / 80, boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(quantity(of_stride.lengths.at(0), "greedy_nll") == strided_nll / 80,
+             boost::test_tools::tolerance(1e-9));
   BOOST_TEST(quantity(got, "greedy_distinct_4") == distinct / 2,
              boost::test_tools::tolerance(1e-12));
   for (const char* name : {"greedy_cycle_share", "sampled_distinct_4", "sampled_cycle_share"}) {
