@@ -61,6 +61,8 @@ struct Measure {
   /// Options of `eval`. In a value, {x} stands for the tokens of x units: {"baseline",
   /// "masked@{1}"}. The options of the scale's profile (segments, ...) are added to these.
   run::Settings options = {};
+  /// More of them for a run that the user gives, whose passes may cost a thousand times as much.
+  run::Settings given_options = {};
 };
 
 /// A table or figure of an experiment's measurements.
@@ -141,6 +143,8 @@ struct Experiment {
   std::string not_run = {};               ///< why it cannot be run; empty: it can
   std::vector<std::string> also = {};     ///< other ids, of parts of it that have a name
   std::vector<std::string> remarks = {};  ///< remarks for the reader
+  /// What the source saw of its own model, for readers of a sweep of a given run.
+  std::string observed = {};
 
   /// Whether its models are trained on tasks. It then has no data sets.
   bool is_of_tasks() const;

@@ -54,10 +54,14 @@ void require_its_tokens(const GivenRun& given, const std::string& corpus);
 /// Training options of the run itself: no step from its own weights.
 run::RunConfig itself(const GivenRun& given);
 /// Gives a training of a scale the model of the run, its training length and its weights to start
-/// from; steps, batch and optimisation stay those of the scale. `posenc`: on_given().
+/// from; steps, batch and optimisation stay those of the scale, but for the learning rate: it falls
+/// as 1 / width from width 64 on. `posenc`: on_given().
+/// Source    Yang et al. 2022, arXiv:2203.03466, for the learning rate of Adam by width
 void start_from(const GivenRun& given, const std::string& posenc, run::RunConfig& training);
 /// An expression of an arm for the run: the run's own expression in place of the expression of the
-/// arm that it stands for. The terms behind it are scaled to its training length.
+/// arm that it stands for. The terms behind it are scaled to its training length. An arm with
+/// another rotation gives it to the run instead of the run's: ConfigError if the run has none of
+/// that name.
 std::string on_given(const GivenRun& given, const Experiment& experiment, const Arm& arm,
                      const std::string& expression);
 

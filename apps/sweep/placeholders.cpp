@@ -5,10 +5,14 @@
 namespace farfield::sweep {
 namespace {
 
-// The profile's number for a name in braces; 0: unknown name.
-int64_t amount_named(Scale scale, const std::string& name) {
+// The number for a name in braces; 0: unknown name.
+int64_t amount_named(Scale scale, int64_t unit, const std::string& name) {
   const Profile& p = profile_of(scale);
-  return name == "cached segments" ? p.cached_segments : name == "chunks" ? p.chunks : 0;
+  if (name == "cached segments") return p.cached_segments;
+  if (name == "chunks") return p.chunks;
+  if (name.ends_with(" sequences"))
+    return sequences_of(scale, unit, std::strtoll(name.c_str(), nullptr, 10));
+  return 0;
 }
 
 }  // namespace
@@ -20,7 +24,7 @@ std::string with_tokens(Scale scale, int64_t unit, const std::string& text) {
     const size_t close = open == std::string::npos ? open : text.find('}', open);
     if (close == std::string::npos) return result + text.substr(i);
     const std::string inside = text.substr(open + 1, close - open - 1);
-    const int64_t of = amount_named(scale, inside);
+    const int64_t of = amount_named(scale, unit, inside);
     result += text.substr(i, open - i) +
               std::to_string(of > 0 ? of : tokens_of(unit, std::strtod(inside.c_str(), nullptr)));
     i = close + 1;

@@ -175,7 +175,10 @@ run::ResolvedConfig config_of(const PlannedArm& arm, const PlannedDataset& datas
     c.posenc =
         run::canonical_posenc(c.posenc, from);  // its lengths are what the weights are used to
   }
-  if (options.given) start_from(*options.given, arm.posenc, c);
+  if (options.given) {
+    start_from(*options.given, arm.posenc, c);
+    c.batch = sequences_of(options.scale, unit, *c.batch);
+  }
   return resolved_for(options.device, c);
 }
 
@@ -279,8 +282,12 @@ Measurement Plan::measurement(const std::string& key, const PlannedArm& arm,
   m.drop_learned = arm.arm.drop_learned;
   if (!measure->lengths.empty())
     m.options.emplace_back("lengths", joined(lengths_of(*measure, unit), ","));
-  for (const auto& [name, value] : measure->options)
-    m.options.emplace_back(name, with_tokens(scale, unit, value));
+  const auto add = [&](const run::Settings& options) {
+    for (const auto& [name, value] : options)
+      m.options.emplace_back(name, with_tokens(scale, unit, value));
+  };
+  add(measure->options);
+  if (given) add(measure->given_options);
   const eval::Protocol& protocol = eval::protocol_named(m.protocol);
   const run::Settings usual = profile_options(protocol, scale, dataset.is_synthetic);
   for (const auto& [name, value] : usual)

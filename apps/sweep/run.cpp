@@ -7,6 +7,7 @@
 #include <set>
 
 #include "apps/cli/duration.h"
+#include "apps/cli/lists.h"
 #include "apps/cli/options.h"
 #include "apps/cli/process.h"
 #include "apps/cli/progress.h"
@@ -21,6 +22,7 @@
 #include "apps/sweep/given_request.h"
 #include "apps/sweep/grid.h"
 #include "apps/sweep/rehearsal.h"
+#include "apps/sweep/requested_models.h"
 #include "apps/sweep/slurm.h"
 #include "engine/base/error.h"
 #include "engine/base/file.h"
@@ -43,7 +45,8 @@ struct RunRequest {
   SlurmOptions slurm;
   std::optional<int64_t> seeds, threads;
   int64_t jobs = 1;
-  bool keep_weights = false, tensorboard = false, retry_failed = false, dry_run = false;
+  bool keep_weights = false, tensorboard = false, retry_failed = false, dry_run = false,
+       test_time = false;
 
   bool is_slurm() const { return launcher == "slurm"; }
 };
@@ -59,6 +62,27 @@ std::vector<std::string> ids_of(const RunRequest& request) {
     else
       for (const Experiment* e : experiments_matching({word})) ids.push_back(e->id);
   return ids;
+}
+
+// The requested experiments but for grids.
+std::vector<const Experiment*> named_experiments(const RunRequest& request) {
+  std::vector<std::string> words = request.words;
+  std::erase_if(words, [](const std::string& word) { return is_grid_file(word); });
+  return words.empty() ? std::vector<const Experiment*>() : experiments_matching(words);
+}
+
+// Notes in the folder what the call asks for, and completes `only`.
+void ask(SweepFolder& folder, RunRequest& request) {
+  const std::vector<const Experiment*> named = named_experiments(request);
+  if (!request.test_time) {
+    request.only = whole_names(request.only, named);
+    return folder.ask(ids_of(request), {.only = request.only, .on = request.on});
+  }
+  for (const Experiment* e : named) {
+    const std::vector<std::string> labels = test_time_labels(*e);
+    folder.ask({e->id}, {.only = labels, .on = request.on});
+    for (const std::string& label : labels) cli::add_new(request.only, label);
+  }
 }
 
 // Plans of the requested experiments only, not of all experiments in the folder.
@@ -112,6 +136,9 @@ void read_request(RunRequest& request, cli::Options& options) {
            "change this run of `train` instead of a model that the sweep trains: for experiments "
            "that change one model at test time or by a fine-tune. Its text is the run's own unless "
            "--dataset text=CORPUS is given (default: none)")
+      .add("test-time", request.test_time,
+           "with --base: measure the run under the changes that need no training, and make no "
+           "fine-tune, whose steps on long sequences are dear")
       .add("on", request.on, "NAME,...", "only these data sets (default: all of the experiment)")
       .add("document-order", request.document_order, "seed|file",
            "order of the test documents. seed: shuffled by the run's seed, as in the papers; file: "
@@ -152,6 +179,10 @@ void check(const RunRequest& request) {
                        kMostSeeds, ", got ", seeds);
   require<ConfigError>(request.base.empty() || seeds == 1, kWhere,
                        "--seeds: expected none with --base, whose run has one seed, got ", seeds);
+  require<ConfigError>(!request.test_time || !request.base.empty(), kWhere,
+                       "--test-time: expected --base RUN with it; other sweeps train their models");
+  require<ConfigError>(!request.test_time || request.only.empty(), kWhere,
+                       "--test-time: expected no --only with it, which names models itself");
   require<ConfigError>(request.is_slurm() || request.launcher == "local", kWhere,
                        "--launcher: expected local or slurm, got '", request.launcher, "'");
   require<ConfigError>(request.is_slurm() || request.slurm.options.empty(), kWhere,
@@ -260,7 +291,7 @@ int sweep_run_command(int argc, const char* const* argv, std::ostream& out) {
   if (plan.given) request.words = ids_on_given(*plan.given, request.words, cli::remarks());
   SweepFolder folder(request.out, plan);
   if (plan.given) use_own_text(*plan.given, folder.options().datasets);
-  folder.ask(ids_of(request), {.only = request.only, .on = request.on});
+  ask(folder, request);
   add_experiments(folder, request);
   DriverOptions how = {
       .jobs = request.jobs,

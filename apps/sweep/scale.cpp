@@ -133,6 +133,11 @@ int64_t tokens_of(int64_t unit, double units) {
   return std::max<int64_t>(1, std::llround(units * static_cast<double>(unit)));
 }
 
+int64_t sequences_of(Scale scale, int64_t unit, int64_t n) {
+  const double share = static_cast<double>(profile_of(scale).unit) / static_cast<double>(unit);
+  return share >= 1 ? n : std::max<int64_t>(1, std::llround(static_cast<double>(n) * share));
+}
+
 run::RunConfig training_of(Scale scale, Size size, double train_len, double steps) {
   run::RunConfig c;
   const auto model = [&](const char* preset, int64_t n_layer, int64_t n_head, int64_t d_model) {

@@ -65,6 +65,9 @@ const Profile& profile_of(Scale scale);
 /// Tokens of so many units, at least 1; of the scale's, or of `unit` tokens each.
 int64_t tokens_of(Scale scale, double units);
 int64_t tokens_of(int64_t unit, double units);
+/// n sequences of the scale's lengths, in as many tokens where lengths are counted in a longer
+/// unit: fewer, at least 1.
+int64_t sequences_of(Scale scale, int64_t unit, int64_t n);
 
 /// The training of a model of the papers at a scale: preset, sizes, batch, steps, learning rate.
 /// Without encoding, data and seed. `steps` is a share of the steps, `train_len` in units; the

@@ -78,6 +78,8 @@ Section section_of(const Plan& plan, const Results& results) {
   section.source = e.also.empty() ? e.source : concat(e.source, "; also ", joined(e.also));
   section.not_run = e.not_run;
   section.remarks = e.remarks;
+  if (plan.given && !e.observed.empty())
+    section.remarks.insert(section.remarks.begin(), e.observed);
   section.n_cells = static_cast<int64_t>(plan.cells.size());
   for (const Cell& cell : plan.cells) {
     const CellResult* const found = results.find(cell.hash());

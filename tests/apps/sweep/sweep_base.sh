@@ -45,6 +45,25 @@ grep -Eq '^\* \*\*given run\*\*: step 40 of runs/base \(weights [0-9a-f]{16}\): 
 grep -Eq '^(PASS|FAIL|UNDECIDED)( .one seed.)?  C-INT-1' said || expect 'C-INT-1' 'a verdict' "$(cat said)"
 grep -Eq '^\| no change \|( [0-9.]+ \|){6}' a/report/report.md || expect 'the given run' 'its perplexities' "$(cat a/report/report.md)"
 
+# --- changes at test time alone, and one fine-tune by its label
+status "$sweep" run 'context/*' "${with[@]}" --test-time --out t --dry-run
+expect 'test time' 0 "$got"
+says 'test time' 'to make: 1 model, '
+expect 'fine-tunes at test time' 0 "$(grep -c 'steps from base' said)"
+status "$sweep" run context/rotary-scaling context/interpolation "${with[@]}" --test-time --out t
+says 'made at test time' '1 of 1 cells done'
+status "$sweep" status t
+says 'status at test time' 'context/interpolation: 1 done, 0 running, 0 open, 0 failed, 3 not asked for'
+status "$sweep" report t
+expect 'report at test time' 0 "$got"
+grep -Eq '^\| YaRN by 4 \|( [0-9.]+ \|){6}' t/report/report.md ||
+  expect 'YaRN' 'its perplexities' "$(cat t/report/report.md)"
+grep -q '^The write-up, of its Llama with 13 billion parameters' t/report/report.md ||
+  expect 'the write-up' 'what it saw' "$(cat t/report/report.md)"
+status "$sweep" run context/interpolation "${with[@]}" --only 'no change,positions / 4, 30 steps' --out t --dry-run
+says 'a label with a comma' 'to make: 1 model, '
+says 'a label with a comma' '15 steps from base'
+
 # --- it has moved, as have the results
 mkdir elsewhere
 mv runs/base elsewhere/it
@@ -86,6 +105,9 @@ refuses 'experiments that train their models' 2 'expected some of context/baseli
   context/hwfa --base $it --out x
 refuses 'a grid' 2 'expected no grid' mine.conf --base $it --out x
 refuses 'seeds' 2 'whose run has one seed' context/modulo --base $it --seeds 2 --out x
+refuses 'test time without a run' 2 'expected --base RUN with it' context/modulo --test-time --out x
+refuses 'test time of some models' 2 'expected no --only with it' \
+  context/modulo --base $it --test-time --only 'no change' --out x
 refuses 'no run' 3 'expected the folder of a run' context/modulo --base nowhere --out x
 refuses 'a run without rotary positions' 2 'turned by position, as with rope, not alibi' \
   context/modulo --base runs/alibi --out x

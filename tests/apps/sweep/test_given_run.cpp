@@ -129,6 +129,73 @@ BOOST_AUTO_TEST_CASE(an_encoding_of_several_terms_stays) {
     BOOST_TEST(tuned.find(term) != std::string::npos, tuned);
 }
 
+BOOST_AUTO_TEST_CASE(another_rotation_takes_the_place_of_its_own) {
+  const Given given("rope(base=500) + log_n");
+  Experiment e = changes();
+  e.arms[1].measured_posenc = "rope_yarn(scale=4)";
+  BOOST_TEST(misfit(*given.options.given, e) == "");
+  const std::string measured = plan_of(e, given.options).arms[1].measured_posenc;
+  BOOST_TEST(measured.find("rope_yarn(scale=4)") != std::string::npos, measured);
+  BOOST_TEST(measured.find("log_n") != std::string::npos, measured);
+  BOOST_TEST(measured.find("rope(") == std::string::npos, measured);
+  // What it does not name is the run's.
+  const std::string canonical = run::canonical_posenc(measured, given.options.given->config());
+  BOOST_TEST(canonical.find("base=500") != std::string::npos, canonical);
+  // It acts in the layers that the run turns.
+  GivenRun layered = *given.options.given;
+  for (auto& [key, value] : layered.training)
+    if (key == "posenc") value = "rope(base=500)@0..-2";
+  BOOST_TEST(on_given(layered, e, e.arms[1], "rope_ntk(scale=2)") == "rope_ntk(scale=2)@0..-2");
+  const Given linear("rope_linear(scale=2)");
+  BOOST_TEST(misfit(*linear.options.given, e)
+                     .find("window: [sweep] rope_yarn(scale=4) takes the "
+                           "place of rope, which rope_linear(") == 0U,
+             misfit(*linear.options.given, e));
+}
+
+BOOST_AUTO_TEST_CASE(long_training_lengths_are_measured_on_as_many_tokens) {
+  const Given given;
+  Experiment e = changes();
+  e.measures = {{.key = "P16",
+                 .protocol = "coherence",
+                 .options = {{"coherence-sequences", "{256 sequences}"}},
+                 .given_options = {{"prompts", "{4 sequences}"}, {"reread-stride", "{0.0625}"}}}};
+  const auto planned = [&](int64_t train_len, const char* d_model) {
+    GivenRun run = *given.options.given;
+    run.training.emplace_back("architecture", "norm=rms,mlp=swiglu,bias=none,tied");
+    for (auto& [key, value] : run.training) {
+      if (key == "train-len") value = std::to_string(train_len);
+      if (key == "d-model") value = d_model;
+    }
+    PlanOptions options = given.options;
+    options.given = std::make_shared<GivenRun>(run);
+    return plan_of(e, options);
+  };
+  const auto option = [](const Plan& plan, const char* name) {
+    return run::value_of(plan.cells[0].measurements[0].options, name);
+  };
+  const Plan toy = planned(32, "16");  // the unit of smoke
+  BOOST_TEST(option(toy, "coherence-sequences") == "256");
+  BOOST_TEST(option(toy, "prompts") == "4");
+  BOOST_TEST(option(toy, "reread-stride") == "2");
+  BOOST_TEST(of(toy.cells[2], "batch") == "8");
+  BOOST_TEST(std::stod(of(toy.cells[2], "lr")) == 0.0005);
+  BOOST_TEST(of(toy.cells[2], "checkpoint-activations") == "false");
+  BOOST_TEST(of(toy.cells[2], "architecture").find("norm=rms") == 0U,
+             of(toy.cells[2], "architecture"));
+  const Plan twice = planned(64, "128");
+  BOOST_TEST(option(twice, "coherence-sequences") == "128");
+  BOOST_TEST(option(twice, "prompts") == "2");
+  BOOST_TEST(of(twice.cells[2], "batch") == "4");
+  BOOST_TEST(std::stod(of(twice.cells[2], "lr")) == 0.00025);
+  const Plan far_more = planned(8192, "16");
+  BOOST_TEST(option(far_more, "coherence-sequences") == "1");
+  BOOST_TEST(option(far_more, "prompts") == "1");
+  BOOST_TEST(of(far_more.cells[2], "batch") == "1");
+  BOOST_TEST(of(far_more.cells[2], "lengths") == "1:32768");
+  BOOST_TEST(of(far_more.cells[2], "checkpoint-activations") == "true");
+}
+
 BOOST_AUTO_TEST_CASE(changes_that_do_not_go_with_its_encoding_are_left_out) {
   const Given given("rope_linear(scale=2)");
   std::ostringstream said;
