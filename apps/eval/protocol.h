@@ -17,6 +17,8 @@ struct WorkSubject {
   int64_t step_tokens = 0;      ///< of a training step
   int64_t document_tokens = 0;  ///< Corpus::document_tokens()
   Baseline baseline = {};
+  /// Characters of a token, about: 1 of a tokenizer that is not known.
+  double token_characters = 1;
   int64_t n_draws = 1;    ///< number of measured draws; 1 for encodings that draw nothing
   std::string task = {};  ///< of the training; empty: on text
 
@@ -81,6 +83,8 @@ struct Protocol {
   /// time left uses it. Unknown work counts nothing. Null: the protocol looks at tables, not at
   /// text.
   double (*work)(const EvalOptions&, const WorkSubject&, int64_t length) = nullptr;
+  /// The sequences of a protocol without lengths, in training lengths.
+  int64_t n_train_len = 1;
   /// The cost of a token of `work`, in forward passes over it: 3 if its gradient is computed too.
   double passes_per_token(int64_t length) const {
     return has_gradients || (has_training && length == 0) ? 3 : 1;

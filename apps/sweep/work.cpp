@@ -1,6 +1,7 @@
 #include "apps/sweep/work.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "apps/eval/progress.h"
@@ -12,6 +13,9 @@ namespace farfield::sweep {
 namespace {
 
 constexpr int64_t kTextSize = 10'000'000;
+// A vocabulary of words and their parts, and the characters of a token that it has.
+constexpr int64_t kManyTokens = 4096;
+constexpr double kTokenCharacters = 4;
 
 // What a step on a few short samples of a task costs beside its products, in multiply-adds.
 constexpr double kSmallStep = 1e8;
@@ -59,10 +63,13 @@ double measurement_work(const run::ResolvedConfig& c, int64_t n_vocab, const Mea
   subject.step_tokens = c.batch * c.train_len();
   subject.baseline = eval::parse_baseline(options.baselines.front());
   subject.task = c.task;
+  if (n_vocab >= kManyTokens) subject.token_characters = kTokenCharacters;
   const eval::Protocol& protocol = eval::protocol_named(m.protocol);
   double sum = 0;
   for (const eval::CellWork& cell : eval::work_of(m.protocol, options, subject)) {
-    int64_t length = cell.length > 0 ? cell.length : subject.train_len;
+    int64_t length = cell.length > 0 ? cell.length : protocol.n_train_len * subject.train_len;
+    if (!protocol.length_unit.empty())
+      length = std::llround(static_cast<double>(length) / subject.token_characters);
     if (subject.baseline.kind == eval::Baseline::Kind::truncated)
       length = std::min(length, subject.baseline.window);
     sum += protocol.passes_per_token(cell.length) *

@@ -23,6 +23,7 @@ constexpr std::string_view kProtocol = "coherence";
 constexpr double kPromptLength = 1.37;  // of train_len: 2800 of 2048
 constexpr double kTemperature = 0.8;
 constexpr double kRegions[] = {0.75, 1, 1.25, 1.5, 2, 3, 4};  // bounds, in training lengths
+constexpr int64_t kCurve = 4;                                 // training lengths of the curve
 constexpr int64_t kMostNew = int64_t{1} << 22;                // far beyond the size of a cache
 constexpr int64_t kReferenceShare = 32;  // of a training length: 16 positions of 512
 
@@ -210,7 +211,7 @@ void check(const CoherenceOptions& own) {
 
 ProtocolResult measure_coherence(const Subject& subject, const CommonOptions& common,
                                  const CoherenceOptions& own) {
-  const int64_t train_len = subject.model.train_len, length = 4 * train_len;
+  const int64_t train_len = subject.model.train_len, length = kCurve * train_len;
   require<ConfigError>(train_len >= 8, "eval:coherence",
                        "bad_argument: expected a training length from 8 on, got ", train_len,
                        "; perplexity there is a mean over the 16 positions around it");
@@ -272,9 +273,12 @@ Protocol coherence_row() {
                 const double n_new =  // greedy, sampled
                     2.0 * static_cast<double>(own.prompts) * static_cast<double>(own.n_new);
                 const auto train_len = static_cast<double>(subject.train_len);
-                return static_cast<double>(own.sequences) * 4 * train_len + n_new +
+                const double prompts =
+                    2.0 * static_cast<double>(own.prompts) * kPromptLength * train_len;
+                return static_cast<double>(own.sequences) * kCurve * train_len + prompts + n_new +
                        n_new * train_len / static_cast<double>(own.reread_stride);
-              }};
+              },
+          .n_train_len = kCurve};
 }
 
 }  // namespace farfield::eval

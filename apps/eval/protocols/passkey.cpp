@@ -211,12 +211,12 @@ Protocol passkey_row() {
             return measure_passkey(subject, eval.common, eval.own<PasskeyOptions>());
           },
       .work =
-          [](const EvalOptions& eval, const WorkSubject&, int64_t length) {
-            // As if each character were a token: the tokenizer is not known here.
+          [](const EvalOptions& eval, const WorkSubject& subject, int64_t length) {
             const auto n_bare =
                 static_cast<int64_t>(data::passkey_prompt(0, 0, data::kMostPasskey).size());
             return static_cast<double>(eval.own<PasskeyOptions>().prompts) *
-                   static_cast<double>(n_bare + length + kAnswerTokens);
+                   (static_cast<double>(n_bare + length) / subject.token_characters +
+                    static_cast<double>(kAnswerTokens));
           },
       .conventions = [](const ProtocolResult&, int64_t) -> std::string {
         return "length: characters of garbage in a prompt";
