@@ -240,7 +240,9 @@ cli::ExitCode run_cell(const SweepFolder& folder, const Cell& cell, const CellRu
     }
     for (const Measurement& m : cell.measurements) {
       if (result.measured.count(m.id()) != 0) continue;
-      out << "measuring " << m.protocol << ' ' << run::value_of(m.options, "lengths") << std::endl;
+      const std::string lengths = run::value_of(m.options, "lengths");
+      out << "measuring " << m.protocol << (lengths.empty() ? "" : " at ") << lengths
+          << (m.posenc.empty() ? "" : " under ") << m.posenc << std::endl;
       const auto measuring = std::chrono::steady_clock::now();
       result.measured[m.id()] = measure(model, corpus, m, options.workers, !cell.is_given);
       result.families[m.id()] = m.family();

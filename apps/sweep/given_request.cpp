@@ -5,7 +5,11 @@
 #include <system_error>
 
 #include "apps/cli/lists.h"
+#include "apps/eval/protocol.h"
+#include "apps/run/corpus.h"
+#include "apps/run/folder.h"
 #include "apps/sweep/grid.h"
+#include "data/tokenizer.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
 
@@ -23,12 +27,29 @@ std::vector<std::string> ids_with_base_arm() {
   return ids;
 }
 
+// Why the run's tokenizer cannot ask the questions of an experiment; empty if it can.
+std::string misfit_of_tokenizer(const GivenRun& given, const Experiment& e) {
+  constexpr std::string_view kDigits = "0123456789";
+  if (std::none_of(e.measures.begin(), e.measures.end(), [](const Measure& m) {
+        return eval::protocol_named(m.protocol).needs_tokenizer;
+      }))
+    return "";
+  const data::TokenizerPtr tokenizer = run::tokenizer_of(run::RunFolder::open(given.path));
+  std::vector<int32_t> ids;
+  if (tokenizer != nullptr && tokenizer->has_text()) tokenizer->encode(kDigits, ids);
+  const bool keeps = !ids.empty() && tokenizer->decode(ids).find(kDigits) != std::string::npos;
+  return keeps ? "" : "asks for numbers in text, and the run's tokenizer does not keep digits";
+}
+
 // Why an experiment does not change the run; empty if it can.
 std::string why_not(const GivenRun& given, const Experiment& e) {
-  return !e.base_arm.empty()  ? misfit(given, e)
-         : !e.not_run.empty() ? e.not_run
-         : e.arms.empty()     ? "looks at no trained model"
-                              : "trains its own models";
+  if (!e.base_arm.empty()) {
+    const std::string model = misfit(given, e);
+    return model.empty() ? misfit_of_tokenizer(given, e) : model;
+  }
+  return !e.not_run.empty() ? e.not_run
+         : e.arms.empty()   ? "looks at no trained model"
+                            : "trains its own models";
 }
 
 }  // namespace

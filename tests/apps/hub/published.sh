@@ -100,9 +100,10 @@ grep -A 1 '^weights from' out | grep -qxF '  step 0 of runs/x' ||
 
 # --- the experiments that change one model
 experiments=(--base runs/x --dataset text=corpora/book --scale smoke --threads 1 --out sweeps/x)
-run 'sweep run "context/*"' sweep run 'context/*' "${experiments[@]}" --dry-run
-grep -q '^to make: ' out || expect 'sweep run "context/*"' 'a plan' "$(cat out)"
-run 'sweep run' sweep run context/baseline context/modulo "${experiments[@]}"
+run 'sweep run "context/*" --test-time' sweep run 'context/*' "${experiments[@]}" --test-time
+grep -q ' 1 of 1 cells done' said || expect 'sweep run "context/*" --test-time' '1 of 1 cells' "$(cat said)"
+run 'sweep run "context/*"' sweep run 'context/*' "${experiments[@]}"
+grep -q ' 17 of 17 cells done' said || expect 'sweep run "context/*"' '17 of 17 cells' "$(cat said)"
 run 'sweep status' sweep status sweeps/x
 grep -qx 'context/modulo: 1 done, 0 running, 0 open, 0 failed' out ||
   expect 'sweep status' 'context/modulo: 1 done' "$(cat out)"
