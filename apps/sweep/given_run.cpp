@@ -219,13 +219,18 @@ std::string describe(const GivenRun& given) {
                 given.n_parameter, " parameters, seed ", of("seed"));
 }
 
-std::string describe_for_given(Scale scale) {
+std::string describe_for_given(Scale scale, const GivenRun& given) {
   const run::RunConfig c = training_of(scale, Size::base);
+  const int64_t unit = profile_of(scale).unit;
   return concat(to_word(scale),
                 ": it sets the steps and the batch of fine-tunes, how much text is measured, and "
                 "the thresholds. The model and L are those of the given run, and distances in "
                 "tokens follow its L; a whole training of this scale has ",
-                *c.steps, " steps of ", *c.batch, " sequences");
+                *c.steps, " steps of ", *c.batch, " sequences",
+                given.train_len() > unit ? concat(". The L of this scale is ", unit,
+                                                  ", so sequences are fewer here, in "
+                                                  "as many tokens, and at least one")
+                                         : "");
 }
 
 run::Settings to_settings(const GivenRun& given) {

@@ -68,7 +68,7 @@ std::string on_given(const GivenRun& given, const Experiment& experiment, const 
 /// "step 300 of runs/base (weights 0123456789abcdef): rope, L = 64, 4 layers, ...".
 std::string describe(const GivenRun& given);
 /// describe(scale) for the sweep of a given run.
-std::string describe_for_given(Scale scale);
+std::string describe_for_given(Scale scale, const GivenRun& given);
 /// "step 300 of runs/base (weights 0123456789abcdef)".
 std::string short_name(const GivenRun& given);
 

@@ -78,7 +78,7 @@ Report report_of(const SweepFolder& folder, const Results& results) {
                                    [](const Plan& plan) { return plan.experiment->is_own; });
   constexpr const char* kOwn = "a grid of your own is told in its section, encodings as written";
   if (given) report.facts.emplace_back("given run", describe(*given));
-  report.facts.emplace_back("scale", given                ? describe_for_given(scale)
+  report.facts.emplace_back("scale", given                ? describe_for_given(scale, *given)
                                      : !report.has_papers ? concat(to_word(scale), "; ", kOwn)
                                      : has_own            ? concat(describe(scale), "; ", kOwn)
                                                           : describe(scale));

@@ -1,30 +1,20 @@
 #!/bin/bash
 # llama_cpp.sh MODEL TRAIN PREPARE GENERATE HUB_LOGITS: llama.cpp opens a GGUF file of every
 # architecture that we write, and gives our logits, our greedy text and the ids of our tokenizer.
-# Exit status 77, saying why, where python3 has no llama_cpp or gguf.
+# Exit status 77, saying why, where python3 has no llama_cpp (llama-cpp-python on PyPI) or gguf.
 set -u
 export LC_ALL=C
 model=$(realpath "$1") train=$(realpath "$2") prepare=$(realpath "$3") generate=$(realpath "$4")
 logits=$(realpath "$5")
 source "$(dirname "$0")/../../support/expect.sh"
-python=${PYTHON:-python3}
-"$python" -c 'import gguf, llama_cpp, safetensors' 2>/dev/null || {
-  echo "skipped: python3 has no gguf, llama_cpp or safetensors here (PyPI has gguf, llama-cpp-python and safetensors)"
-  exit 77
-}
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+source "$(dirname "$0")/with_python.sh"
+with_python gguf llama_cpp safetensors
 
-for ((i = 0; i < 300; ++i)); do
-  echo "the $i words of line $((i * i % 97)) follow one another"
-done >text.txt
+text_and_tokenizer "$prepare"
 {
   head -c 1500 text.txt
   printf "it's  3.14 or 12345678 \t\n\n   \xc3\xa9t\xc3\xa9, \xe6\x9d\xb1\xe4\xba\xac \xf0\x9f\x99\x82 'LL we'll\r\n"
 } >sample.txt
-status "$prepare" tokenizer train --input text.txt --vocab-size 300 --output bpe.json
-expect 'prepare tokenizer train' 0 "$got"
 # The same tokens and merges behind the other ways of cutting text that llama.cpp knows.
 cat >pipelines.py <<'END'
 import json

@@ -8,26 +8,16 @@ export LC_ALL=C
 model=$(realpath "$1") train=$(realpath "$2") prepare=$(realpath "$3") models=$(realpath "$4")
 logits=$(realpath "$5") check=$(realpath "$(dirname "$0")/own_class.py")
 source "$(dirname "$0")/../../support/expect.sh"
-python=${PYTHON:-python3}
+source "$(dirname "$0")/with_python.sh"
 export HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1
-"$python" -c 'import torch, safetensors, transformers' 2>/dev/null || {
-  echo "skipped: python3 has no torch, safetensors or transformers here (PyPI has them)"
-  exit 77
-}
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+with_python torch safetensors transformers
 export HF_MODULES_CACHE=$folder/modules
 
 status "$models" models
 expect 'models of every encoding' 0 "$got"
 
 # Trained runs, by the program.
-for ((i = 0; i < 300; ++i)); do
-  echo "the $i words of line $((i * i % 97)) follow one another"
-done >text.txt
-status "$prepare" tokenizer train --input text.txt --vocab-size 300 --output bpe.json
-expect 'prepare tokenizer train' 0 "$got"
+text_and_tokenizer "$prepare"
 status "$prepare" --input text.txt --output bpe --tokenizer bpe.json
 expect 'prepare' 0 "$got"
 cat >usual.conf <<'END'
