@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "apps/bench/commands.h"
+#include "apps/bench/copy_rate.h"
 #include "apps/bench/options.h"
 #include "apps/bench/peer.h"
 #include "apps/bench/report.h"
@@ -55,17 +56,6 @@ GenerateTimes generate_once(const Transformer& model, const GenerateBenchRequest
               return true;
             }});
   return times;
-}
-
-// Bytes a second that are read and written while memory is copied.
-double copy_rate(const Tensor& x) {
-  constexpr int kTimes = 5;
-  synchronize(x.device());
-  const double time = analysis::seconds([&] {
-    for (int i = 0; i < kTimes; ++i) x.clone();
-    synchronize(x.device());
-  });
-  return 2 * kTimes * static_cast<double>(x.size_bytes()) / time;
 }
 
 struct SpeedSamples {

@@ -3,19 +3,24 @@
 #include <memory>
 
 #include "apps/bench/commands.h"
+#include "apps/bench/copy_rate.h"
 #include "apps/bench/encodings.h"
 #include "apps/bench/options.h"
 #include "apps/bench/products.h"
 #include "apps/bench/report.h"
 #include "apps/bench/source.h"
+#include "apps/bench/step_parts.h"
 #include "apps/run/processes.h"
 #include "apps/train/step_flop.h"
 #include "apps/train/timed_step.h"
+#include "engine/base/parallel.h"
 #include "engine/step_graph.h"
 #include "layers/config.h"
 
 namespace farfield::bench {
 namespace {
+
+constexpr int64_t kCopied = int64_t{1} << 25;  // elements: beyond the caches
 
 std::string how_given(const StepGraph& graph) {
   return graph.is_recorded() ? concat("one CUDA graph of ", graph.n_nodes(), " kernels and copies")
@@ -48,6 +53,7 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   std::vector<std::string> posenc = {"alibi"};
   bool checkpointing = false;
   std::string cuda_graph = "auto";
+  bool has_parts = false;
   std::string logits = "fp32", tune = "off";
   int64_t tensor_parallel = 1;
   cli::Options options(
@@ -65,6 +71,10 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
       .add("logits", logits, "fp32|bf16", "of the head, as with `train`")
       .add("tune", tune, "off|on",
            "on CUDA, measure the algorithms of each matrix product first, as `train` does")
+      .add(
+          "parts", has_parts,
+          "on the CPU, show where the time goes: kernels by kind, in forward, backward and update, "
+          "beside what their flop at the peak and their bytes at the rate of a copy allow")
       .add("tensor-parallel", tensor_parallel, "N",
            "of several processes, so many have each model together, as with `train`");
   common.add_to(options);
@@ -78,6 +88,11 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
                        tune, "'");
   require<ConfigError>(tune == "off" || common.where().kind == Device::Kind::cuda, "config",
                        "--tune on: expected --device cuda, got ", common.where());
+  require<ConfigError>(!has_parts || common.where().kind == Device::Kind::cpu, "config",
+                       "--parts: expected --device cpu, got ", common.where(),
+                       "; bench roofline has the parts of a step on a card");
+  require<ConfigError>(!has_parts || grid.all.is_alone(), "config",
+                       "--parts: expected one process, got ", grid.all.size());
   const bool rounds_logits = rounds_logits_of(logits);
 
   ModelConfig config = model.config();
@@ -142,6 +157,17 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
     return step;
   };
   std::vector<std::string> parts, given;
+  cli::Table kinds = parts_table();
+  const auto add_kinds = [&](const std::string& expression, train::TimedStep& timed) {
+    const double copy_s = copy_rate(Tensor::zeros({kCopied}, DType::f32, {}));
+    const StepTimeline timeline = timeline_of(timed, common.rounds);
+    std::vector<double> least_s;
+    for (const StepPartTime& part : timeline.parts)
+      least_s.push_back(least_time_of(part.name, config, batch_size, common.dtype(),
+                                      products.gflop(), peak.gflops, copy_s));
+    add_parts(kinds, expression, timeline, least_s);
+    parts.push_back(concat(expression, ": ", threads_text(timeline, thread_count())));
+  };
   const LeftOut left_out =
       measure_in_turn(bench_encodings(posenc), /*warm_up=*/2, common.rounds, make,
                       [&](const Contender<train::TimedStep>& one) {
@@ -154,6 +180,7 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
                                     ratio(one.against_none), mebibytes(one.subject->peak_bytes())});
                         given.push_back(one.posenc + ": " + how_given(one.subject->graph()));
                         parts.push_back(one.posenc + parts_of(*one.subject, common.rounds));
+                        if (has_parts) add_kinds(one.posenc, *one.subject);
                       });
   report.finish(source_line(machine_here(common.where(), grid.all.size()), argc, argv));
   out << common.table.fence();
@@ -166,6 +193,10 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   }
   out << (grid.data.is_alone() ? "\nparts, each waited for, ms:\n" : "\nparts, ms:\n");
   for (const std::string& line : parts) out << line << '\n';
+  if (has_parts) {
+    out << "\nkernels by kind:\n";
+    page.add(kinds);
+  }
   out << common.table.fence();
   report.print_memory();
   page.finish();

@@ -65,7 +65,7 @@ double TimedStep::run() {
   return time;
 }
 
-std::array<double, 3> TimedStep::run_parts() {
+std::array<double, 3> TimedStep::run_parts(const std::function<void(size_t part)>& after) {
   std::array<double, 3> seconds{};
   const auto add = [&](size_t part, const auto& f) {
     synchronize(device_);
@@ -73,6 +73,7 @@ std::array<double, 3> TimedStep::run_parts() {
       f();
       synchronize(device_);
     });
+    if (after) after(part);
   };
   Tensor loss;
   for (int64_t piece = 0; piece < step_.pieces().n; ++piece) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "apps/train/training_step.h"
@@ -23,7 +24,8 @@ class TimedStep {
   /// A step. Seconds, the device being waited for before each look at the clock.
   double run();
   /// The same in parts, each waited for and none recorded: seconds of forward, backward and update.
-  std::array<double, 3> run_parts();
+  /// `after` is told of each part, by its place among them.
+  std::array<double, 3> run_parts(const std::function<void(size_t part)>& after = {});
 
   /// The peak of all run() calls by the allocator: weights, moments, gradients and activations
   /// together.

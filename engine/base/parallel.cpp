@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
@@ -22,6 +23,18 @@ namespace farfield {
 namespace {
 
 thread_local bool inside_body = false;
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+// What time_threads() counts.
+std::atomic<bool> is_timed{false};
+std::atomic<int64_t> called_ns{0}, busy_ns{0};
+
+SteadyTime now_if(bool is_needed) {
+  return is_needed ? std::chrono::steady_clock::now() : SteadyTime();
+}
+int64_t ns_since(SteadyTime begin) {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+}
 
 void pause() {
 #if defined(__x86_64__)
@@ -114,6 +127,8 @@ class Pool {
   }
 
   void drain() {
+    const bool is_counted = is_timed.load(std::memory_order_relaxed);
+    const SteadyTime begin = now_if(is_counted);
     inside_body = true;
     for (int64_t i = next_.fetch_add(1); i < size_; i = next_.fetch_add(1)) {
       try {
@@ -126,6 +141,7 @@ class Pool {
       }
     }
     inside_body = false;
+    if (is_counted) busy_ns += ns_since(begin);
   }
 
   std::vector<std::thread> workers_;
@@ -206,17 +222,65 @@ void set_thread_count(int64_t n) {
 
 bool is_inside_parallel() { return inside_body; }
 
+void time_threads(bool is_on) {
+  is_timed = is_on;
+  if (is_on) called_ns = busy_ns = 0;
+}
+
+ThreadTimes thread_times() {
+  const auto seconds = [](int64_t ns) { return 1e-9 * static_cast<double>(ns); };
+  return {seconds(called_ns), seconds(busy_ns)};
+}
+
+namespace {
+
+void run_here(int64_t n, detail::Body body, const void* context) {
+  const Interruptible::IsDue is_due = interrupt_question();
+  for (int64_t i = 0; i < n; ++i) {
+    throw_if(is_due);
+    body(context, i);
+  }
+}
+
+// Counts a call of parallel_for for time_threads(). On one thread, calls from its bodies are a part
+// of it; a single body on several threads may be all that another call is made from, so it counts
+// as work of the caller.
+class CountedCall {
+ public:
+  CountedCall(int64_t n, bool has_one_thread)
+      : is_on_(is_timed.load(std::memory_order_relaxed) && !inside_ && (n > 1 || has_one_thread)),
+        has_one_thread_(has_one_thread),
+        begin_(now_if(is_on_)) {
+    if (is_on_) inside_ = true;
+  }
+  ~CountedCall() {
+    if (!is_on_) return;
+    inside_ = false;
+    const int64_t ns = ns_since(begin_);
+    called_ns += ns;
+    if (has_one_thread_) busy_ns += ns;  // else drain() counts
+  }
+  CountedCall(const CountedCall&) = delete;
+  CountedCall& operator=(const CountedCall&) = delete;
+
+ private:
+  static thread_local bool inside_;
+  bool is_on_, has_one_thread_;
+  SteadyTime begin_;
+};
+thread_local bool CountedCall::inside_ = false;
+
+}  // namespace
+
 void detail::run_parallel(int64_t n, Body body, const void* context) {
   if (n <= 0) return;
-  if (n == 1 || inside_body || threads().count == 1) {
-    const Interruptible::IsDue is_due = interrupt_question();
-    for (int64_t i = 0; i < n; ++i) {
-      throw_if(is_due);
-      body(context, i);
-    }
-    return;
-  }
-  threads().pool.run(n, body, context);
+  if (inside_body) return run_here(n, body, context);
+  const bool has_one_thread = threads().count == 1;
+  const CountedCall counted(n, has_one_thread);
+  if (n == 1 || has_one_thread)
+    run_here(n, body, context);
+  else
+    threads().pool.run(n, body, context);
 }
 
 }  // namespace farfield

@@ -42,6 +42,16 @@ void parallel_for(int64_t n, const F& body) {
       std::addressof(body));
 }
 
+/// What threads do in calls of parallel_for.
+struct ThreadTimes {
+  double call_s = 0;  ///< of the calls, as their caller sees them
+  double busy_s = 0;  ///< in bodies, of all threads together
+};
+/// Starts to count from 0, or stops.
+void time_threads(bool is_on);
+/// Since it was started. Not to be called while another thread calls parallel_for.
+ThreadTimes thread_times();
+
 /// Whether this thread runs a body of parallel_for.
 bool is_inside_parallel();
 

@@ -75,7 +75,7 @@ same columns 'bench generate' --preset smoke --prompt 8 --tokens 3 --rounds 1 --
 same columns 'bench matmul' "${smoke[@]}"
 same columns 'bench roofline'
 same columns 'bench scaling' --compute-ms 100 --preset smoke --processes 1,2
-same columns 'bench step' --posenc alibi,none --batch 1 --train-len 32 "${smoke[@]}"
+same columns 'bench step' --posenc alibi,none --batch 1 --train-len 32 --parts "${smoke[@]}"
 same columns 'bench tokenize' --input text.txt --rounds 1 --threads 1
 
 same lines 'sweep list' 'context/*' --scale smoke

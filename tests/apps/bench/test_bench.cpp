@@ -10,6 +10,7 @@
 #include "apps/bench/products.h"
 #include "apps/bench/random_tensor.h"
 #include "apps/bench/report.h"
+#include "apps/bench/step_parts.h"
 #include "apps/cli/csv.h"
 #include "apps/cli/options.h"
 #include "apps/train/peak.h"
@@ -60,6 +61,35 @@ BOOST_AUTO_TEST_CASE(a_step_is_measured_for_each_encoding_beside_none) {
     BOOST_TEST(std::stod(rows[row][9]) > 0);
   }
   BOOST_TEST(text.find("kerple_log: forward ") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_step_is_taken_apart_into_kernels_by_kind) {
+  const std::string printed = run({"step", "--preset", "smoke", "--train-len", "16", "--batch", "2",
+                                   "--posenc", "rope", "--rounds", "2", "--device", "cpu",
+                                   "--parts"});
+  for (const char* part : {"products, bias, GELU", "attention", "norms", "cross entropy",
+                           "optimizer", "heads, rotation", "embedding", "nodes, allocation"})
+    BOOST_TEST(printed.find(part) != std::string::npos, part << " in\n" << printed);
+  BOOST_TEST(printed.find("of the step is work for all of them") != std::string::npos, printed);
+}
+
+BOOST_AUTO_TEST_CASE(the_least_time_of_a_part_is_by_its_flop_or_its_bytes) {
+  ModelConfig config = preset("small");
+  config.train_len = 128;
+  const auto least = [&](const char* part, double peak, double copy) {
+    return least_time_of(part, config, 16, DType::f32, 100, peak, copy);
+  };
+  constexpr double kNone = 1e300;
+  BOOST_TEST(least("products, bias, GELU", 50, kNone) == 2);
+  const double n = 16 * 128, d = static_cast<double>(config.d_model),
+               layers = static_cast<double>(config.n_layer);
+  const auto tolerance = boost::test_tools::tolerance(1e-12);
+  BOOST_TEST(least("attention", 1, kNone) == 1e-9 * layers * 14 * d * n * 64.5, tolerance);
+  BOOST_TEST(least("attention", kNone, 1) == layers * n * d * 12 * 4, tolerance);
+  BOOST_TEST(least("norms", 1, 1) == (2 * layers + 1) * n * d * 8 * 4, tolerance);
+  BOOST_TEST(least("optimizer", 1, 1e6) == 32e-6 * static_cast<double>(parameter_count(config)),
+             tolerance);
+  BOOST_TEST(least("embedding", 1, 1) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(attention_is_measured_in_both_precisions_with_and_without_gradients) {

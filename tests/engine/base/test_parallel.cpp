@@ -162,6 +162,28 @@ BOOST_AUTO_TEST_CASE(threads_that_the_system_does_not_give_are_an_error_and_chan
 #endif
 }
 
+BOOST_AUTO_TEST_CASE(the_time_of_threads_is_counted_while_it_is_asked_for) {
+  std::atomic<int64_t> sum = 0;
+  const auto work = [&](int64_t i) {
+    for (int64_t k = 0; k < 20'000; ++k) sum += i ^ k;
+  };
+  for (const int n_thread : {1, 2}) {
+    set_thread_count(n_thread);
+    time_threads(true);
+    BOOST_TEST(thread_times().call_s == 0);
+    parallel_for(1, [](int64_t) {});
+    parallel_for(8, [&](int64_t i) { parallel_for(2, [&](int64_t) { work(i); }); });
+    time_threads(false);
+    const ThreadTimes times = thread_times();
+    BOOST_TEST(times.call_s > 0);
+    BOOST_TEST(times.busy_s > 0);
+    BOOST_TEST(times.busy_s <= n_thread * times.call_s);
+    parallel_for(8, work);
+    BOOST_TEST(thread_times().call_s == times.call_s);
+    BOOST_TEST(thread_times().busy_s == times.busy_s);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(impossible_thread_counts_are_refused) {
   set_thread_count(2);
   BOOST_CHECK_EXCEPTION(set_thread_count(0), ConfigError,
