@@ -57,6 +57,28 @@ std::vector<std::string> facts_of(const Plan& plan, const Section& section,
   return facts;
 }
 
+// For readers of a sweep of a given run.
+std::vector<std::string> remarks_of_given(const Plan& plan) {
+  constexpr int64_t kFewSequences = 32;
+  std::vector<std::string> remarks;
+  if (!plan.given) return remarks;
+  if (!plan.experiment->observed.empty()) remarks.push_back(plan.experiment->observed);
+  for (const Measure& measure : plan.experiment->measures) {
+    if (plan.cells.empty() || measure.protocol != "coherence") continue;
+    const run::Settings options =
+        plan.measurement(measure.key, plan.arms.front(), plan.datasets.front()).options;
+    const int64_t n =
+        std::strtoll(run::value_of(options, "coherence-sequences").c_str(), nullptr, 10);
+    if (n < kFewSequences)
+      remarks.push_back(concat(
+          n == 1 ? "The curve is of one sequence"
+                 : concat("The curve is a mean over ", n, " sequences"),
+          ", so regions differ by their text, too: compare models in one column. Ratios of two "
+          "regions, which some findings ask for, hold that difference."));
+  }
+  return remarks;
+}
+
 // Whether a number of its tables has a mark.
 bool has_marks(const Section& section) {
   for (const ReportTable& table : section.tables)
@@ -78,8 +100,7 @@ Section section_of(const Plan& plan, const Results& results) {
   section.source = e.also.empty() ? e.source : concat(e.source, "; also ", joined(e.also));
   section.not_run = e.not_run;
   section.remarks = e.remarks;
-  if (plan.given && !e.observed.empty())
-    section.remarks.insert(section.remarks.begin(), e.observed);
+  for (std::string& remark : remarks_of_given(plan)) section.remarks.push_back(std::move(remark));
   section.n_cells = static_cast<int64_t>(plan.cells.size());
   for (const Cell& cell : plan.cells) {
     const CellResult* const found = results.find(cell.hash());

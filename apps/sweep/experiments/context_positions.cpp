@@ -88,22 +88,37 @@ void yarn_in_range(const Measured& m, Evidence& e) {
               near(m, yarn_label(factor)) / near(m, kUnchanged), 1.1);
 }
 
+constexpr const char *kStreaming = "StreamingLLM, 0.5 L", *kSelfExtend = "Self-Extend";
+
+void holds_beyond(const Measured& m, Evidence& e) {
+  for (const char* arm : {kStreaming, kSelfExtend})
+    e.at_most(concat(arm, ": ", kFar, " / without change"), far(m, arm) / far(m, kUnchanged), 0.5);
+}
+
 Experiment rotary_scaling() {
   std::vector<Arm> arms = {tested_with(kQuarter, "rope + interpolation(scale=4)")};
   for (const int factor : kFactors)
     arms.push_back(tested_with(ntk_label(factor), concat("rope_ntk(scale=", factor, ')')));
   for (const int factor : kFactors)
     arms.push_back(tested_with(yarn_label(factor), concat("rope_yarn(scale=", factor, ')')));
+  arms.push_back(tested_with(kStreaming, "streaming(recent=256)"));
+  arms.push_back(tested_with(kSelfExtend, "self_extend"));
   Experiment e = intervention(
-      675, "rotary-scaling", "do scaled rotary frequencies extend the context without training?",
+      675, "rotary-scaling", "do other rotations extend the context without training?",
       std::move(arms),
       {own_finding("context/rotary-scaling/far", below_interpolation,
                    "without training, frequencies scaled by 4 as in NTK-aware scaling and YaRN "
                    "have a lower perplexity from 2 to 4 L than positions divided by 4"),
        own_finding("context/rotary-scaling/near", yarn_in_range,
                    "without training, YaRN by 2 and by 4 keeps perplexity from 0.75 to 1 L within "
-                   "10 percent of the unchanged model's")});
-  e.source = "NTK-aware scaling (bloc97 2023) and YaRN (arXiv:2309.00071)";
+                   "10 percent of the unchanged model's"),
+       own_finding("context/rotary-scaling/distances", holds_beyond,
+                   "without training, StreamingLLM and Self-Extend, whose distances stay in the "
+                   "trained range, have at most half the unchanged model's perplexity from 2 to 4 "
+                   "L")});
+  e.source =
+      "NTK-aware scaling (bloc97 2023), YaRN (arXiv:2309.00071), StreamingLLM (arXiv:2309.17453), "
+      "Self-Extend (arXiv:2401.01325)";
   return e;
 }
 
