@@ -64,6 +64,10 @@ SequencePart CachedLayer::append(Heads& heads) {
   return part;
 }
 
+void CachedLayer::repeat(int64_t n) {
+  for (RowBuffer* rows : {&k_, &v_, &far_k_}) rows->repeat(n);
+}
+
 int64_t CachedLayer::size_bytes() const {
   int64_t sum = 0;
   for (const RowBuffer* rows : {&k_, &v_, &far_k_}) sum += rows->size_bytes();
@@ -82,6 +86,14 @@ KeyValueCache::KeyValueCache(const posenc::Composition& encoding, int64_t n_sequ
                          encoding.canonical(),
                          "': it goes by distance, and the tokens behind the sinks are dropped");
   reset();
+}
+
+void KeyValueCache::repeat(int64_t n) {
+  require<ConfigError>(n_sequence_ == 1 && n >= 1, "cache",
+                       "expected one sequence, to be repeated once or more, got ", n_sequence_,
+                       " and ", n);
+  n_sequence_ = n;
+  for (CachedLayer& layer : layers_) layer.repeat(n);
 }
 
 void KeyValueCache::reset() {

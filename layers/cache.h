@@ -22,6 +22,8 @@ class CachedLayer {
   /// K] (the far keys too), caches what later tokens may see, and returns the positions that heads
   /// has now. The heads get the cache's storage, with room (Heads::key_rows), until the next call.
   SequencePart append(Heads& heads);
+  /// Makes the tokens of one sequence the tokens of n.
+  void repeat(int64_t n);
   /// Bytes of the cached tokens; storage has room for up to twice as many, or four times with a
   /// window.
   int64_t size_bytes() const;
@@ -61,6 +63,9 @@ class KeyValueCache {
   int64_t seq_len() const { return seq_len_; }
   /// Tokens so far of each sequence.
   int64_t n_seen() const { return layers_[0].n_seen(); }
+  /// Makes its one sequence n sequences with the same tokens, which then go on by themselves.
+  /// ConfigError for a cache of several.
+  void repeat(int64_t n);
   /// Forgets all tokens, for the next sequences.
   void reset();
   /// Bytes of the cache now.

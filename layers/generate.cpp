@@ -28,6 +28,12 @@ void check(const Transformer& model, const Tensor& prompts, const GenerateOption
 
 using Rows = std::vector<std::vector<int32_t>>;
 
+bool are_equal_rows(const Tensor& prompts) {
+  const std::vector<double> all = prompts.to_vector();
+  const auto n = static_cast<std::ptrdiff_t>(prompts.dim(1));
+  return std::equal(all.begin() + n, all.end(), all.begin());
+}
+
 // The tokens that a penalty for repetition asks about; empty rows if there is none.
 Rows rows_to_penalize(const Tensor& prompts, const GenerateOptions& options) {
   Rows rows(static_cast<size_t>(prompts.dim(0)));
@@ -82,19 +88,29 @@ Generated generate(const Transformer& model, const Tensor& prompts,
   require<ConfigError>(options.n_sink == 0 || result.uncached.empty(), "generate",
                        "expected no sinks where no cache serves a context of ", options.n_context,
                        ": ", result.uncached);
+  const bool reads_once = n_sequence > 1 && result.uncached.empty() &&
+                          !model.encoding().is_random(posenc::Phase::eval) &&
+                          are_equal_rows(prompts);
+  result.n_prompt_read = reads_once ? 1 : n_sequence;
   if (options.n_sink > 0)
-    cache.emplace_back(model.encoding(), n_sequence, n_read, options.n_context, options.draw,
-                       options.n_sink);
+    cache.emplace_back(model.encoding(), result.n_prompt_read, n_read, options.n_context,
+                       options.draw, options.n_sink);
   else if (result.uncached.empty())
-    cache.push_back(model.make_cache(n_sequence, n_read, options.n_context, options.draw));
+    cache.push_back(
+        model.make_cache(result.n_prompt_read, n_read, options.n_context, options.draw));
   Rows seen = rows_to_penalize(prompts, options);
 
-  Tensor fresh = prompts;  // tokens that the model has not read; without a cache all tokens
+  // Tokens that the model has not read; without a cache all tokens.
+  Tensor fresh = reads_once ? slice(prompts, 0, 0, 1) : prompts;
   for (int64_t position = n_prompt;; ++position) {
     const int64_t n_old = cache.empty() ? fresh.dim(1) - options.n_context : 0;
     if (n_old > 0) fresh = slice(fresh, 1, n_old, fresh.dim(1));
-    const Tensor logits = cache.empty() ? model.last_logits(fresh, options.draw)
-                                        : model.next_logits(model.extend(fresh, cache[0]));
+    Tensor logits = cache.empty() ? model.last_logits(fresh, options.draw)
+                                  : model.next_logits(model.extend(fresh, cache[0]));
+    if (reads_once && position == n_prompt) {
+      cache[0].repeat(n_sequence);
+      logits = concat(std::vector<Tensor>(static_cast<size_t>(n_sequence), logits), 0);
+    }
     const std::vector<int32_t> next = choose(logits, seen, position, options);
     for (size_t b = 0; b < next.size(); ++b) {
       result.tokens[b].push_back(next[b]);

@@ -43,14 +43,16 @@ struct Generated {
   /// The reason why no cache was used, but a fresh pass for each token over the last n_context,
   /// renumbered from position 0; "" with a cache.
   std::string uncached;
+  int64_t n_prompt_read = 0;  ///< rows of prompts that were read: 1 where all are the same
 };
 
 /// Continues each row of prompts, int32 [B, T].
 ///
 /// Tokens come from a cache where the encoding allows one under the limit, else from fresh passes
-/// (an input embedding numbers tokens from the start). The prompts are read in one pass. The random
-/// number of a token is a pure function of the seed, the number of its sequence and its position;
-/// the choice is made in float64 (sampling.h).
+/// (an input embedding numbers tokens from the start). The prompts are read in one pass; equal ones
+/// once, unless the encoding draws positions at random. The random number of a token is a pure
+/// function of the seed, the number of its sequence and its position; the choice is made in float64
+/// (sampling.h).
 ///
 /// Throws    ShapeError for prompts that are no [B, T]; ConfigError for an option out of range, and
 ///           without a limit or with sinks what KeyValueCache throws; NonfiniteLogits

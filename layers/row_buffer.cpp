@@ -38,6 +38,11 @@ void RowBuffer::append(const Tensor& x) {
   n_row_ = needed;
 }
 
+void RowBuffer::repeat(int64_t n) {
+  if (storage_.defined())
+    storage_ = concat(std::vector<Tensor>(static_cast<size_t>(n), storage_), 0);
+}
+
 void RowBuffer::drop(int64_t n_first, int64_t from) {
   gap_begin_ = n_first;
   gap_end_ = from;

@@ -13,6 +13,8 @@ class RowBuffer {
 
   /// Adds rows x [B, H, n, K] behind the others.
   void append(const Tensor& x);
+  /// Makes B = 1 the same rows n times, in a storage of their own.
+  void repeat(int64_t n);
   /// Drops the rows n_first .. from - 1. What storage() was before stays as it is until append().
   void drop(int64_t n_first, int64_t from);
 

@@ -87,7 +87,8 @@ class Call {
   bool take(std::span<const int32_t> next);
   void show(size_t i, const std::string& text);
   void print_texts(const std::string& echo);
-  void say_speeds(int64_t n_prompt) const;
+  /// Of a prompt that was read for so many rows.
+  void say_speeds(int64_t n_prompt, int64_t n_row) const;
 
   const Request& request_;
   const run::LoadedRun& run_;
@@ -140,12 +141,12 @@ void Call::print_texts(const std::string& echo) {
   }
 }
 
-void Call::say_speeds(int64_t n_prompt) const {
+void Call::say_speeds(int64_t n_prompt, int64_t n_row) const {
   int64_t n_new = 0;
   for (const Sample& sample : samples_) n_new += sample.n_token();
-  const int64_t n_sample = request_.samples, n_read = n_prompt * n_sample;
-  cli::remarks() << "prompt: " << (n_sample > 1 ? concat(n_sample, " times ") : "")
-                 << speed_text(n_prompt, first_ - begin_, n_read)
+  const int64_t n_sample = request_.samples;
+  cli::remarks() << "prompt: " << (n_row > 1 ? concat(n_row, " times ") : "")
+                 << speed_text(n_prompt, first_ - begin_, n_prompt * n_row)
                  << "; new: " << speed_text(n_new, last_ - first_, n_new - n_sample) << " ("
                  << reasons_text(samples_) << ")\n";
 }
@@ -169,7 +170,7 @@ void Call::go(const std::vector<int32_t>& prompt, const std::string& prompt_text
   if (!made.uncached.empty())
     cli::remarks() << "no cache, but a fresh pass over the last " << request_.cache_window
                    << " tokens for each new one: " << cli::printable(made.uncached) << '\n';
-  say_speeds(n_prompt);
+  say_speeds(n_prompt, made.n_prompt_read);
 }
 
 void say_run(const Request& request, const run::LoadedRun& run) {

@@ -237,6 +237,32 @@ BOOST_AUTO_TEST_CASE(a_sample_depends_on_seed_sequence_and_position_alone) {
   BOOST_TEST(generate(model, prompts_of(rows), options).tokens != all.tokens);
 }
 
+BOOST_AUTO_TEST_CASE(equal_prompts_are_read_once) {
+  const Tokens prompt{2, 7, 1, 3, 9, 4};
+  for (const char* posenc :
+       {"rope", "alibi + window(w=3)", "self_extend(window=4)", "streaming", "sinusoidal"})
+    for (const int64_t context : {0, 4}) {
+      const Transformer model(tiny_config(posenc), 1, DType::f64);
+      shake(model);
+      GenerateOptions options{.n_new = 9, .n_context = context, .temperature = 1, .seed = 3};
+      options.filters.repetition_penalty = 1.2;
+      const Generated all = generate(model, prompts_of({prompt, prompt, prompt}), options);
+      BOOST_TEST(all.n_prompt_read == (all.uncached.empty() ? 1 : 3), posenc);
+      for (size_t b = 0; b < 3; ++b) {
+        options.first_sequence = b;
+        BOOST_TEST(generate(model, prompts_of({prompt}), options).tokens[0] == all.tokens[b],
+                   posenc << ", sequence " << b);
+      }
+    }
+  const auto n_read = [](const char* posenc, const std::vector<Tokens>& rows, int64_t context) {
+    const Transformer model(tiny_config(posenc), 1, DType::f64);
+    return generate(model, prompts_of(rows), {.n_new = 2, .n_context = context}).n_prompt_read;
+  };
+  BOOST_TEST(n_read("rope", {{1, 2}, {1, 3}}, 0) == 2);
+  BOOST_TEST(n_read("sinusoidal", {{1, 2}, {1, 2}}, 2) == 2);  // passes without a cache
+  BOOST_TEST(n_read("rope + randomized(max_positions=64)", {{1, 2}, {1, 2}}, 0) == 2);
+}
+
 BOOST_AUTO_TEST_CASE(a_callback_sees_each_token_and_may_stop) {
   std::vector<Tokens> seen;
   const Generated got = generate(counting_model(), prompts_of({{3}, {8}}),

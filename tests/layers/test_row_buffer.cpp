@@ -36,6 +36,23 @@ void compare(const Shape& shape, const std::vector<int64_t>& sizes, int64_t firs
   }
 }
 
+BOOST_AUTO_TEST_CASE(repeated_rows_go_on_by_themselves) {
+  const Shape one{1, 2, 5, 3}, three{3, 2, 4, 3};
+  RowBuffer buffer(1000);
+  const Tensor first = random_tensor(one, 1), next = random_tensor(three, 2);
+  buffer.append(first);
+  const Tensor seen = buffer.storage(), before = seen.clone();
+  buffer.repeat(3);
+  BOOST_TEST(same_bits(rows_of(buffer), concat({first, first, first}, 0)));
+  buffer.append(next);
+  BOOST_TEST(same_bits(rows_of(buffer), concat({concat({first, first, first}, 0), next}, 2)));
+  BOOST_TEST(same_bits(seen, before));
+  RowBuffer empty(1000);
+  empty.repeat(3);
+  empty.append(next);
+  BOOST_TEST(same_bits(rows_of(empty), next));
+}
+
 BOOST_AUTO_TEST_CASE(rows_are_those_that_were_added_and_not_dropped) {
   const std::vector<int64_t> ones(40, 1);
   for (const Shape& shape : {Shape{1, 1, 1, 4}, Shape{2, 3, 1, 4}})
