@@ -54,10 +54,12 @@ struct Arm {
 
 /// A measurement of every arm: a protocol of `eval` and its options.
 struct Measure {
-  std::string key;                   ///< "P1": what outputs and findings ask for
-  std::string protocol;              ///< as `eval --protocol`
-  std::vector<double> lengths = {};  ///< in units; empty for a protocol without lengths
-  int64_t offset = 0;                ///< tokens that are added to each: -1 for T = 2047
+  std::string key;       ///< "P1": what outputs and findings ask for
+  std::string protocol;  ///< as `eval --protocol`
+  /// In units; empty for a protocol without lengths. A protocol whose lengths are no tokens has an
+  /// option of its own for them, which the measure gives too.
+  std::vector<double> lengths = {};
+  int64_t offset = 0;  ///< tokens that are added to each: -1 for T = 2047
   /// Options of `eval`. In a value, {x} stands for the tokens of x units: {"baseline",
   /// "masked@{1}"}. The options of the scale's profile (segments, ...) are added to these.
   run::Settings options = {};

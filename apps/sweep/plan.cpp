@@ -280,7 +280,8 @@ Measurement Plan::measurement(const std::string& key, const PlannedArm& arm,
   m.protocol = measure->protocol;
   m.posenc = arm.measured_posenc;
   m.drop_learned = arm.arm.drop_learned;
-  if (!measure->lengths.empty())
+  const eval::Protocol& protocol = eval::protocol_named(m.protocol);
+  if (!measure->lengths.empty() && protocol.length_unit.empty())
     m.options.emplace_back("lengths", joined(lengths_of(*measure, unit), ","));
   const auto add = [&](const run::Settings& options) {
     for (const auto& [name, value] : options)
@@ -288,7 +289,6 @@ Measurement Plan::measurement(const std::string& key, const PlannedArm& arm,
   };
   add(measure->options);
   if (given) add(measure->given_options);
-  const eval::Protocol& protocol = eval::protocol_named(m.protocol);
   const run::Settings usual = profile_options(protocol, scale, dataset.is_synthetic);
   for (const auto& [name, value] : usual)
     if (run::value_of(m.options, name).empty()) m.options.emplace_back(name, value);

@@ -9,6 +9,7 @@
 #include "apps/analysis/spread.h"
 #include "apps/analysis/t_test.h"
 #include "apps/cli/lists.h"
+#include "apps/eval/protocol.h"
 #include "apps/eval/results.h"
 #include "apps/sweep/arms.h"
 #include "apps/sweep/sections.h"
@@ -112,7 +113,10 @@ ReportTable by_length(const Measured& m, const Output& output) {
   table.caption = concat(output.caption.empty() ? output.quantity : output.caption, " on ",
                          corpus_text(m, arms));
   const bool is_of_tasks = m.dataset().is_of_tasks;
-  table.header = {is_of_tasks ? "length" : "tokens"};
+  const Measure* const measure = measure_of(m, output.measure);
+  const std::string unit =
+      measure == nullptr ? "" : eval::protocol_named(measure->protocol).length_unit;
+  table.header = {is_of_tasks ? "length" : unit.empty() ? "tokens" : unit};
   table.groups = {""};
   for (const PlannedArm* arm : arms) {
     table.header.push_back(arm->label());
@@ -120,7 +124,6 @@ ReportTable by_length(const Measured& m, const Output& output) {
   }
   table.caption += usual_seeds(m, arms, output.measure, table);
   drop_single_group(table);
-  const Measure* const measure = measure_of(m, output.measure);
   if (measure == nullptr) return table;
   for (const double length : measure->lengths) {
     std::vector<ReportTable::Field> row = {{concat(m.plan().tokens(length) + measure->offset),

@@ -53,6 +53,7 @@ Experiment passkey_text() {
   e.source = "Landmark Attention (arXiv:2305.16300)";
   e.measures = {{.key = kKeys,
                  .protocol = "passkey",
+                 .lengths = {kInside, 3.5, kBeyond, 7},
                  .options = {{"garbage", "0,{1.8},{3.5},{5},{7}"}},
                  .given_options = {{"passkey-prompts", "5"}}}};
   e.outputs = {{.measure = kKeys,
