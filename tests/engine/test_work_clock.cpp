@@ -42,14 +42,22 @@ BOOST_AUTO_TEST_CASE(kernels_are_counted_by_the_place_that_asks_for_them) {
 BOOST_AUTO_TEST_CASE(work_inside_other_work_counts_once) {
   WorkClock clock;
   const WorkPlace outer{"outer.cpp", 1}, inner{"inner.cpp", 1};
-  dispatch(Device{}, [&](auto) { dispatch(Device{}, [](auto) {}, inner); }, outer);
+  dispatch(
+      Device{},
+      [&](auto) {
+        dispatch(
+            Device{}, [](auto) {}, inner);
+      },
+      outer);
   const std::vector<WorkClock::Work> all = clock.take();
   BOOST_TEST(calls_in(all, "outer.cpp") == 1);
   BOOST_TEST(calls_in(all, "inner.cpp") == 0);
   BOOST_CHECK_THROW(
-      dispatch(Device{}, [](auto) { fail<Error>("kernel", "expected one that works"); }, outer),
+      dispatch(
+          Device{}, [](auto) { fail<Error>("kernel", "expected one that works"); }, outer),
       Error);
-  dispatch(Device{}, [](auto) {}, inner);  // the work before has ended
+  dispatch(
+      Device{}, [](auto) {}, inner);  // the work before has ended
   BOOST_TEST(calls_in(clock.take(), "inner.cpp") == 1);
 }
 

@@ -64,9 +64,9 @@ BOOST_AUTO_TEST_CASE(a_step_is_measured_for_each_encoding_beside_none) {
 }
 
 BOOST_AUTO_TEST_CASE(a_step_is_taken_apart_into_kernels_by_kind) {
-  const std::string printed = run({"step", "--preset", "smoke", "--train-len", "16", "--batch", "2",
-                                   "--posenc", "rope", "--rounds", "2", "--device", "cpu",
-                                   "--parts"});
+  const std::string printed =
+      run({"step", "--preset", "smoke", "--train-len", "16", "--batch", "2", "--posenc", "rope",
+           "--rounds", "2", "--device", "cpu", "--parts"});
   for (const char* part : {"products, bias, GELU", "attention", "norms", "cross entropy",
                            "optimizer", "heads, rotation", "embedding", "nodes, allocation"})
     BOOST_TEST(printed.find(part) != std::string::npos, part << " in\n" << printed);
