@@ -37,8 +37,7 @@ std::string observation(const std::string& name) {
       {"clamping", "masking small logits has no effect"},
       {"modulo",
        "positions modulo L give text beyond 3000 tokens (1.46 L), best near the limit and "
-       "gibberish "
-       "where the modulus is 0"},
+       "gibberish where the modulus is 0"},
       {"block-repeat", "repeated positions are better than positions modulo L"},
       {"interpolation", "after a fine-tune with divided positions, text holds anywhere up to 4 L"},
       {"naive-finetune", "a fine-tune on longer sequences with positions unchanged never worked"},

@@ -24,7 +24,7 @@ constexpr std::string_view kWhere = "sweep";
 // Learning rates of fine-tunes are for the models of `tiny`.
 constexpr double kTunedWidth = 64;
 // Training length in tokens from which activations of fine-tunes are computed again rather than
-// kept: 590 MB a layer for 12288 tokens of a model with width 576.
+// kept: by count about 590 MB a layer for 12288 tokens of a model with width 576.
 constexpr int64_t kLongSequence = 1024;
 
 bool has_checkpoint(const run::RunFolder& folder, int64_t step) {
