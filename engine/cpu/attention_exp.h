@@ -1,8 +1,10 @@
 #pragma once
 
-#include "engine/cpu/attention_lanes.h"
+#include "engine/cpu/lanes.h"
 
 namespace farfield::attention_cpu {
+
+using namespace lanes;
 
 // e^x = 2^n e^r with n = round(x / ln 2), |r| <= ln 2 / 2, and e^r = 1 + r + r^2 q(r); q
 // interpolates (e^r - 1 - r) / r^2 at Chebyshev nodes. ln 2 is split in two so that n ln 2 is exact

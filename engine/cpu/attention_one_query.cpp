@@ -13,7 +13,7 @@
 #include "engine/cpu/attention_normalizer.h"
 #include "engine/cpu/attention_terms.h"
 #include "engine/cpu/flush_denormals.h"
-#include "engine/cpu/gemm_panels.h"
+#include "engine/cpu/gemm/panels.h"
 
 namespace farfield::attention_cpu {
 namespace {

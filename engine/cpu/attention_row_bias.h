@@ -7,11 +7,13 @@
 #include <limits>
 
 #include "engine/base/parallel.h"
-#include "engine/cpu/attention_lanes.h"
+#include "engine/cpu/lanes.h"
 #include "engine/kernels/attention.h"
 #include "engine/storage.h"
 
 namespace farfield::attention_cpu {
+
+using namespace lanes;
 
 /// The row bias of one head.
 template <class A>

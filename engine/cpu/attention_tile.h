@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <utility>
 
-#include "engine/cpu/attention_lanes.h"
+#include "engine/cpu/lanes.h"
 
 namespace farfield::attention_cpu {
+
+using namespace lanes;
 
 /// Rows and vectors of a register block: their product is the number of accumulators.
 #if defined(__AVX512F__) || defined(__aarch64__)

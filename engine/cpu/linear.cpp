@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "engine/base/parallel.h"
-#include "engine/cpu/gemm_panels.h"
+#include "engine/cpu/gemm/panels.h"
 #include "engine/vector_math.h"
 
 namespace farfield {

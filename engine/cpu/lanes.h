@@ -8,7 +8,17 @@
 
 #include "engine/cpu/widened.h"
 
-namespace farfield::attention_cpu {
+// A name of its own for each width: a program that has several does not mix their functions.
+#if defined(__AVX512F__)
+#define FARFIELD_LANES bytes_64
+#elif defined(__AVX__)
+#define FARFIELD_LANES bytes_32
+#else
+#define FARFIELD_LANES bytes_16
+#endif
+
+namespace farfield::lanes {
+inline namespace FARFIELD_LANES {
 
 #if defined(__AVX512F__)
 inline constexpr int kVectorBytes = 64;
@@ -113,4 +123,5 @@ inline A max_of(Vec<A> x) {
   return lane[0];
 }
 
-}  // namespace farfield::attention_cpu
+}  // namespace FARFIELD_LANES
+}  // namespace farfield::lanes

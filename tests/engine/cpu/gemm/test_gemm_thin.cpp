@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "engine/base/parallel.h"
-#include "engine/cpu/gemm_panels.h"
-#include "engine/cpu/gemm_thin.h"
-#include "tests/engine/cpu/gemm_cases.h"
+#include "engine/cpu/gemm/panels.h"
+#include "engine/cpu/gemm/thin.h"
+#include "tests/engine/cpu/gemm/cases.h"
 
 namespace farfield {
 BOOST_AUTO_TEST_SUITE(test_gemm_thin)

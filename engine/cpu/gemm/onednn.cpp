@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/cpu/gemm.h"
+#include "engine/cpu/gemm/library.h"
 
 #if DNNL_CPU_THREADING_RUNTIME != DNNL_RUNTIME_OMP && DNNL_CPU_THREADING_RUNTIME != DNNL_RUNTIME_SEQ
 #error \

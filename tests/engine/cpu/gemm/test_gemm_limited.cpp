@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "engine/cpu/gemm.h"
+#include "engine/cpu/gemm/library.h"
 #include "tests/support/all_close.h"
 #include "tests/support/random_tensor.h"
 

@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <type_traits>
 
-#include "engine/cpu/gemm.h"
+#include "engine/cpu/gemm/library.h"
 
 namespace farfield {
 namespace {

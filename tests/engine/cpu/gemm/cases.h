@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/cpu/gemm.h"
+#include "engine/cpu/gemm/library.h"
 #include "tests/support/all_close.h"
 #include "tests/support/dot.h"
 #include "tests/support/random_tensor.h"

@@ -1,11 +1,11 @@
-#include "engine/cpu/gemm_thin.h"
+#include "engine/cpu/gemm/thin.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 
-#include "engine/cpu/gemm_panels.h"
+#include "engine/cpu/gemm/panels.h"
 #include "engine/cpu/widened.h"
 #include "engine/dtype.h"
 

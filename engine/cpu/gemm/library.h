@@ -30,9 +30,9 @@ std::vector<GemmLibrary> gemm_libraries_for(const CpuFeatures& features);
 /// widened to float32, a slice of a panel at a time.
 void gemm_with(const GemmLibrary& library, const Gemm& product);
 
-GemmLibrary eigen_library();  // gemm_eigen.cpp
+GemmLibrary eigen_library();  // eigen.cpp
 #ifdef FARFIELD_HAS_ONEDNN
-GemmLibrary onednn_library(const CpuFeatures& features);  // gemm_onednn.cpp
+GemmLibrary onednn_library(const CpuFeatures& features);  // onednn.cpp
 #endif
 
 }  // namespace farfield

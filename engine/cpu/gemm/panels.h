@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "engine/cpu/gemm.h"
+#include "engine/cpu/gemm/library.h"
 #include "engine/storage.h"
 
 namespace farfield {
@@ -46,7 +46,7 @@ Gemm panel_of(const Gemm& p, const Panels& cuts, int64_t i, int64_t ik = 0);
 const GemmLibrary& library_for(DType in, DType out);
 
 /// One panel on the calling thread: by the library as it is, or with operands widened or transposed
-/// on the way; a thin one (gemm_thin.h) without it. m, n, k >= 1.
+/// on the way; a thin one (thin.h) without it. m, n, k >= 1.
 void panel_product(const GemmLibrary& library, const Gemm& panel);
 
 /// to[c, r] = from[r, c], widened; rows of `ld` and `ld_to` elements.

@@ -2,7 +2,7 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/cpu/gemm_panels.h"
+#include "engine/cpu/gemm/panels.h"
 
 namespace farfield {
 BOOST_AUTO_TEST_SUITE(test_gemm_panels)

@@ -1,6 +1,6 @@
-#include "engine/cpu/gemm_panels.h"
+#include "engine/cpu/gemm/panels.h"
 
-#include "engine/cpu/gemm_thin.h"
+#include "engine/cpu/gemm/thin.h"
 #include "engine/dtype.h"
 
 namespace farfield {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "engine/base/parallel.h"
-#include "engine/cpu/gemm.h"
-#include "tests/engine/cpu/gemm_cases.h"
+#include "engine/cpu/gemm/library.h"
+#include "tests/engine/cpu/gemm/cases.h"
 
 namespace farfield {
 BOOST_AUTO_TEST_SUITE(test_gemm)

@@ -1,10 +1,9 @@
-#include "engine/cpu/gemm.h"
-
 #include <algorithm>
 #include <optional>
 
 #include "engine/base/parallel.h"
-#include "engine/cpu/gemm_panels.h"
+#include "engine/cpu/gemm/library.h"
+#include "engine/cpu/gemm/panels.h"
 
 namespace farfield {
 namespace {
