@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "engine/dtype.h"
 
@@ -24,12 +25,20 @@ struct Gemm {
   bool accumulate = false;
 };
 
-/// The library of this build's matrix products on the CPU: "oneDNN 2.6.3", "Eigen 3.4.0".
-std::string gemm_library();
-/// The highest instruction set that it uses in this process: "avx512_core_amx", "avx2".
+/// The library of large matrix products on the CPU, of operands of this type: "Farfield" (our own),
+/// "oneDNN 2.6.3", "Eigen 3.4.0".
+std::string gemm_library(DType in = DType::f32);
+/// All libraries of this build for products of operands of this type, the preferred one first.
+std::vector<std::string> gemm_libraries_for(DType in);
+/// A product on the CPU by one of them, whatever its size; for measurements. ConfigError for
+/// another name.
+void gemm_by(const std::string& library, const Gemm& product);
+/// The highest instruction set that it uses in this process: "AVX-512, as compiled", "avx2".
 std::string gemm_instruction_set();
-/// How products of bfloat16 are computed in this process: "by oneDNN", "widened to float32: the
-/// processor has no AMX".
+/// How products of bfloat16 are computed in this process: "by VDPBF16PS", "by oneDNN", "widened to
+/// float32: the processor has no AVX512-BF16".
 std::string gemm_bf16();
+/// Whether VDPBF16PS computes them.
+bool gemm_multiplies_pairs();
 
 }  // namespace farfield

@@ -1,6 +1,6 @@
 # The sanitizers' build is for one instruction set (preset cpu-debug: x86-64-v3), so that results
-# are the same on every machine. Attention, whose vectors are as wide as the target allows, is built
-# and tested there once more for AVX-512, if the processor can run it.
+# are the same on every machine. Attention and matrix products, whose vectors are as wide as the target
+# allows, are built and tested there once more for AVX-512, if the processor can run it.
 include(CheckCXXSourceCompiles)
 include(CheckCXXSourceRuns)
 
@@ -52,22 +52,23 @@ if(NOT FARFIELD_SOUND_HEAP_FRAMES)
 endif()
 
 # farfield_run_on_avx512(PROGRAM LIBRARIES library ... TESTS test_attention ...): runs these tests of a
-# program with these libraries once more, NAME_avx512, with attention's kernels for AVX-512. The
+# program with these libraries once more, NAME_avx512, with these kernels for AVX-512. The
 # same objects are linked to these kernels instead of farfield::engine's, which the linker then does
 # not need.
 function(farfield_run_on_avx512 program)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES;TESTS")
   set(kernels
     "${PROJECT_SOURCE_DIR}/engine/cpu/attention_backward.cpp"
-    "${PROJECT_SOURCE_DIR}/engine/cpu/attention_forward.cpp")
+    "${PROJECT_SOURCE_DIR}/engine/cpu/attention_forward.cpp"
+    "${PROJECT_SOURCE_DIR}/engine/cpu/gemm/own.cpp")
   set_source_files_properties(${kernels} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Debug>:-O1>")
-  add_library(farfield_attention_avx512 OBJECT ${kernels})
+  add_library(farfield_kernels_avx512 OBJECT ${kernels})
   set(flags -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl)  # on top of -march
-  target_compile_options(farfield_attention_avx512 PRIVATE ${flags})
-  target_link_libraries(farfield_attention_avx512 PRIVATE farfield::engine farfield_flags)
+  target_compile_options(farfield_kernels_avx512 PRIVATE ${flags})
+  target_link_libraries(farfield_kernels_avx512 PRIVATE farfield::engine farfield_flags)
   set(FARFIELD_IS_AVX512 TRUE)  # as far as these go
   add_executable(${program}_avx512
-    $<TARGET_OBJECTS:${program}> $<TARGET_OBJECTS:farfield_attention_avx512>)
+    $<TARGET_OBJECTS:${program}> $<TARGET_OBJECTS:farfield_kernels_avx512>)
   farfield_test_options(${program}_avx512 ${arg_LIBRARIES})
   foreach(name IN LISTS arg_TESTS)
     farfield_add_suite(${name}_avx512 ${program}_avx512 ${name} engine sanitize)

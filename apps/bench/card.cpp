@@ -39,9 +39,11 @@ double card_tflops(const std::string& name, DType dtype) {
 
 Peak peak_of(const Device& device, DType dtype, double given_tflops) {
   if (device.kind == Device::Kind::cpu) {
-    const double peak = train::fma_peak_gflops();
+    const bool pairs = dtype == DType::bf16 && gemm_multiplies_pairs();
+    const double peak = pairs ? train::bf16_pair_peak_gflops() : train::fma_peak_gflops();
     return {peak, concat(thread_count(), thread_count() == 1 ? " thread, " : " threads, ",
-                         gemm_library(), ", float32 FMA peak ", fixed(peak, 0), " GFLOP/s")};
+                         gemm_library(dtype), pairs ? ", VDPBF16PS peak " : ", float32 FMA peak ",
+                         fixed(peak, 0), " GFLOP/s")};
   }
   const DeviceInfo info = device_info(device);
   const double tflops = given_tflops > 0 ? given_tflops : card_tflops(info.name, dtype);

@@ -55,7 +55,7 @@ ProductRunner::ProductRunner(const std::vector<ProductShape>& products, const De
   c_ = Tensor::zeros({c}, accumulate_dtype(dtype), device);
 }
 
-double ProductRunner::run(const ProductShape& product) {
+double ProductRunner::run(const ProductShape& product, const std::string& library) {
   Gemm p;
   p.m = product.m;
   p.n = product.n;
@@ -71,7 +71,12 @@ double ProductRunner::run(const ProductShape& product) {
   p.in = product.in;
   p.out = product.out;
   const Device& device = a_.device();
-  return seconds_each(device, [&] { gemm(device, p); });
+  return seconds_each(device, [&] {
+    if (library.empty())
+      gemm(device, p);
+    else
+      gemm_by(library, p);
+  });
 }
 
 double ProductRunner::run_all() {

@@ -37,8 +37,9 @@ std::vector<ProductShape> step_products(const ModelConfig& config, int64_t n_tok
 class ProductRunner {
  public:
   explicit ProductRunner(const std::vector<ProductShape>& products, const Device& device = {});
-  /// Seconds that one product takes.
-  double run(const ProductShape& product);
+  /// Seconds that one product takes; on the CPU by a library of its name (gemm_libraries_for()), if
+  /// one is given.
+  double run(const ProductShape& product, const std::string& library = {});
   /// Seconds that all products of a step take, each run once and counted as often as it comes.
   double run_all();
   /// Flop of all products of a step, in 10^9.

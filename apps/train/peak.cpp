@@ -4,6 +4,9 @@
 
 #include "apps/analysis/timing.h"
 #include "engine/base/parallel.h"
+#if defined(__AVX512BF16__)
+#include <immintrin.h>
+#endif
 
 namespace farfield::train {
 namespace {
@@ -22,34 +25,58 @@ using Vector __attribute__((vector_size(kLanes * sizeof(float)))) = float;
 constexpr int kChains = 12;
 constexpr int64_t kRounds = 1'000'000;
 
-float run_chains(float start) {
+// A step of each chain: step(sum).
+template <class Step>
+float run_chains(float start, const Step& step) {
   Vector sum[kChains];
   for (int c = 0; c < kChains; ++c) sum[c] = Vector{} + (start + static_cast<float>(c));
-  const Vector factor = Vector{} + 0.999f, term = Vector{} + start;
   for (int64_t i = 0; i < kRounds; ++i)
-    for (int c = 0; c < kChains; ++c) sum[c] = sum[c] * factor + term;
+    for (int c = 0; c < kChains; ++c) sum[c] = step(sum[c]);
   float total = 0;
   for (const Vector& chain : sum)
     for (int lane = 0; lane < kLanes; ++lane) total += chain[lane];
   return total;
 }
 
-}  // namespace
-
-double fma_peak_gflops() {
+// run(start) runs the chains of one thread, of so many flop for each lane of a step.
+template <class Run>
+double peak_gflops(double flop_of_lane, const Run& run) {
   const int n = thread_count();
   double best = 0;
   for (int attempt = 0; attempt < 5; ++attempt) {
     volatile float sink = 0;
     const double time = analysis::seconds([&] {
       parallel_for(n, [&](int64_t i) {
-        const float total = run_chains(static_cast<float>(i) + 1);
+        const float total = run(static_cast<float>(i) + 1);
         if (total == 0) sink = total;  // never: keeps the loop
       });
     });
-    best = std::max(best, 2.0 * kLanes * kChains * kRounds * n / time * 1e-9);
+    best = std::max(best, flop_of_lane * kLanes * kChains * kRounds * n / time * 1e-9);
   }
   return best;
+}
+
+}  // namespace
+
+double fma_peak_gflops() {
+  return peak_gflops(2, [](float start) {
+    const Vector factor = Vector{} + 0.999f, term = Vector{} + start;
+    return run_chains(start, [&](Vector sum) { return sum * factor + term; });
+  });
+}
+
+double bf16_pair_peak_gflops() {
+#if defined(__AVX512BF16__)
+  return peak_gflops(4, [](float start) {
+    const auto pairs = _mm512_cvtne2ps_pbh(_mm512_set1_ps(0.01f), _mm512_set1_ps(-0.01f));
+    return run_chains(start, [&](Vector sum) {
+      return reinterpret_cast<Vector>(
+          _mm512_dpbf16_ps(reinterpret_cast<__m512>(sum), pairs, pairs));
+    });
+  });
+#else
+  return 0;
+#endif
 }
 
 }  // namespace farfield::train

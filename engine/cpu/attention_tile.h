@@ -3,25 +3,13 @@
 // each other.
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <utility>
 
-#include "engine/cpu/lanes.h"
+#include "engine/cpu/block_product.h"
 
 namespace farfield::attention_cpu {
 
 using namespace lanes;
-
-/// Rows and vectors of a register block: their product is the number of accumulators.
-#if defined(__AVX512F__) || defined(__aarch64__)
-inline constexpr int kBlockRows = 12;
-#else
-inline constexpr int kBlockRows = 6;
-#endif
-inline constexpr int kBlockVectors = 2;
-template <class A>
-inline constexpr int64_t kBlockCols = kBlockVectors* kLanes<A>;
 
 /// Queries and keys of a tile: a multiple of kBlockRows and of every kBlockCols.
 inline constexpr int64_t kTile = 96;
@@ -33,9 +21,6 @@ struct Range {
   bool empty() const { return begin >= end; }
   int64_t size() const { return end - begin; }
 };
-
-/// The smallest multiple of `step` that is not below n.
-constexpr int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
 /// Which of a tile's queries see which of its keys. The distance of query i and key j is
 /// offset + i - j; i sees j when 0 <= distance and (window == 0 or distance < window or j < sinks).
@@ -78,81 +63,16 @@ struct TileView {
   }
 };
 
-/// The use of a register block's product.
-enum class Update { set, add_scaled };
-
-/// c = or += alpha * op(a) b, for a few rows of c. a[r, k] is at a[r * lda + k], or, when
-/// transposed, at a[k * lda + r]; b[k, :] at b + k * ldb; c[r, :] at c + r * ldc.
-template <class A>
-struct BlockProduct {
-  const A* a;
-  int64_t lda;
-  const A* b;
-  int64_t ldb;
-  int64_t depth;
-  A alpha;
-  A* c;
-  int64_t ldc;
-};
-
-/// For R rows and kVectors whole vectors of columns. Out of line, and its arguments in memory, so
-/// that the compiler has every register for the sums; its loops with constant bounds are unrolled,
-/// so that these are no array in memory. The test vector_moves holds that they stay in registers.
-template <class A, int R, int kVectors, bool kTransposed, Update kUpdate>
-[[gnu::noinline]] void multiply_block(const BlockProduct<A>& p) {
-  using V = Vec<A>;
-  constexpr int64_t kWidth = kLanes<A>;
-  V sum[R][kVectors] = {};
-  const A *a = p.a, *b = p.b;
-  const int64_t lda = p.lda, ldb = p.ldb, step = kTransposed ? lda : 1;
-  for (int64_t k = p.depth; k > 0; --k, a += step, b += ldb) {
-    V row[kVectors];
-#pragma GCC unroll 16
-    for (int v = 0; v < kVectors; ++v) row[v] = load(b + v * kWidth);
-#pragma GCC unroll 16
-    for (int r = 0; r < R; ++r) {
-      const V left = splat(kTransposed ? a[r] : a[r * lda]);
-#pragma GCC unroll 16
-      for (int v = 0; v < kVectors; ++v) sum[r][v] += left * row[v];
-    }
-  }
-  A* const c = p.c;
-  const int64_t ldc = p.ldc;
-  [[maybe_unused]] const V alpha = splat(p.alpha);
-#pragma GCC unroll 16
-  for (int r = 0; r < R; ++r)
-#pragma GCC unroll 16
-    for (int v = 0; v < kVectors; ++v) {
-      A* const to = c + r * ldc + v * kWidth;
-      if constexpr (kUpdate == Update::set)
-        store<A>(to, sum[r][v]);
-      else
-        store<A>(to, load(to) + sum[r][v] * alpha);
-    }
-}
-
-/// multiply_block for 1 <= rows <= kBlockRows.
-template <class A, int kVectors, bool kTransposed, Update kUpdate>
-inline void multiply_rows(int64_t rows, const BlockProduct<A>& p) {
-  using Function = void (*)(const BlockProduct<A>&);
-  static constexpr auto kFunctions = []<int... R>(std::integer_sequence<int, R...>) {
-    return std::array<Function, kBlockRows>{
-        multiply_block<A, R + 1, kVectors, kTransposed, kUpdate>...};
-  }
-  (std::make_integer_sequence<int, kBlockRows>());
-  kFunctions[static_cast<size_t>(rows - 1)](p);
-}
-
 /// multiply_rows for `width` columns, a multiple of the lanes.
 template <class A, bool kTransposed>
-void add_product(int64_t rows, int64_t width, BlockProduct<A> p) {
+void add_product(int64_t rows, int64_t width, BlockProduct<Elements<A>> p) {
   int64_t x = 0;
   for (; x + kBlockCols<A> <= width; x += kBlockCols<A>) {
-    multiply_rows<A, kBlockVectors, kTransposed, Update::add_scaled>(rows, p);
+    multiply_rows<Elements<A>, kBlockVectors, kTransposed, Update::add_scaled>(rows, p);
     p.b += kBlockCols<A>;
     p.c += kBlockCols<A>;
   }
-  if (x < width) multiply_rows<A, 1, kTransposed, Update::add_scaled>(rows, p);
+  if (x < width) multiply_rows<Elements<A>, 1, kTransposed, Update::add_scaled>(rows, p);
 }
 
 /// c[i, j] = sum over k of a[i, k] b[j, k] for every block with a visible pair. b comes packed by
@@ -167,7 +87,7 @@ void tile_scores(const TileView& view, const A* a, int64_t lda, const A* packed,
       const int64_t n = std::min<int64_t>(kBlockRows, view.rows - i);
       const Range keys = view.keys_of(i, n);
       if (keys.begin >= j + kCols || keys.end <= j) continue;
-      multiply_rows<A, kBlockVectors, false, Update::set>(
+      multiply_rows<Elements<A>, kBlockVectors, false, Update::set>(
           n, {a + i * lda, lda, packed + j * depth, kCols, depth, A{1}, c + i * ldc + j, ldc});
     }
 }

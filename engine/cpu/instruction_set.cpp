@@ -75,6 +75,7 @@ const CpuFeatures& cpu_features() {
     f.is_x86 = true;
     f.avx512_bf16 = bit(cpuid(7, 1).a, 5);
     const unsigned d = cpuid(7, 0).d;
+    f.avx512_fp16 = bit(d, 23);
     f.amx = bit(d, 22) && bit(d, 24);  // AMX-BF16, AMX-TILE
     f.tiles_described = f.amx && describes_tiles();
     f.tiles_permitted = f.tiles_described && permits_tiles();

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "engine/base/parallel.h"
-#include "engine/cpu/gemm/panels.h"
+#include "engine/cpu/gemm/cut_product.h"
 #include "engine/vector_math.h"
 
 namespace farfield {
@@ -70,26 +69,23 @@ void linear_forward(Cpu, const Tensor& x, const Tensor& w, const Tensor& bias,
   if (p.m == 0 || p.n == 0) return;
 
   // The inner dimension stays whole, so that the panel is finished when its product is.
-  const Panels cuts = cut_panels(p.m, p.n, p.k, /*may_cut_k=*/false);
+  CutProduct product(library_for(p.in, accumulate_dtype(p.in), p.m), p, /*may_cut_k=*/false);
   dispatch_float(x.dtype(), [&](auto type) {
     using T = decltype(type);
     using A = Accumulate<T>;
     const Epilogue<T> epilogue{bias.defined() ? bias.data<A>() : nullptr, gelu, u.data<T>(),
                                gelu ? y.data<T>() : nullptr, p.n};
     constexpr bool kInPlace = std::is_same_v<T, A>;
-    const GemmLibrary& library = library_for(p.in, accumulate_dtype(p.in));
-    parallel_for(cuts.count(), [&](int64_t i) {
-      const int64_t m0 = cuts.m.begin(i / cuts.n.count());
-      const int64_t n0 = cuts.n.begin(i % cuts.n.count());
-      Gemm panel = panel_of(p, cuts, i);
-      Buffer<A> sums(kInPlace ? 0 : panel.m * panel.n);
+    product.for_each_panel([&](Panel panel) {
+      Gemm& part = panel.product;
+      Buffer<A> sums(kInPlace ? 0 : part.m * part.n);
       if constexpr (!kInPlace) {
-        panel.c = sums.data();
-        panel.ldc = panel.n;
-        panel.out = dtype_of<A>;
+        part.c = sums.data();
+        part.ldc = part.n;
+        part.out = dtype_of<A>;
       }
-      panel_product(library, panel);
-      epilogue(static_cast<const A*>(panel.c), panel.ldc, m0, panel.m, n0, panel.n);
+      product.multiply(panel);
+      epilogue(static_cast<const A*>(part.c), part.ldc, panel.m0, part.m, panel.n0, part.n);
     });
   });
 }

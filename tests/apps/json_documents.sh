@@ -73,6 +73,7 @@ same columns 'bench bandwidth' --rows 16 --width 8 --vocab-size 11 --weights 100
 same columns 'bench forward' --lengths 16 --posenc alibi,rope "${smoke[@]}"
 same columns 'bench generate' --preset smoke --prompt 8 --tokens 3 --rounds 1 --threads 1
 same columns 'bench matmul' "${smoke[@]}"
+same columns 'bench matmul' --libraries "${smoke[@]}"
 same columns 'bench roofline'
 same columns 'bench scaling' --compute-ms 100 --preset smoke --processes 1,2
 same columns 'bench step' --posenc alibi,none --batch 1 --train-len 32 --parts "${smoke[@]}"

@@ -1,66 +1,24 @@
 #include <algorithm>
-#include <optional>
 
-#include "engine/base/parallel.h"
+#include "engine/cpu/gemm/cut_product.h"
 #include "engine/cpu/gemm/library.h"
-#include "engine/cpu/gemm/panels.h"
 
 namespace farfield {
 namespace {
 
-// B in a form that the library is quick with, made once for all panels, when the product is tall
-// enough to pay for it. Keeps the copy alive.
-class EasyB {
- public:
-  EasyB(const GemmLibrary& library, const Gemm& p) : product_(p) {
-    if (!library.wants_rows || p.in != DType::f32 || p.transpose_b) return;
-    const auto* const from = static_cast<const float*>(p.b);
-    if (p.m >= kTall) {  // [k, n] to [n, k]
-      const int64_t stride = padded_stride(p.k);
-      float* const to = copy_.emplace(p.n * stride).data();
-      parallel_chunks(p.n, kGrain, [&](int64_t begin, int64_t end) {
-        transpose(from + begin, p.ldb, p.k, end - begin, to + begin * stride, stride);
-      });
-      use(to, stride, true);
-    } else if (p.ldb % 512 == 0 && p.m >= kLow) {  // rows that compete for the same cache lines
-      const int64_t stride = padded_stride(p.n);
-      float* const to = copy_.emplace(p.k * stride).data();
-      parallel_chunks(p.k, kGrain, [&](int64_t begin, int64_t end) {
-        for (int64_t row = begin; row < end; ++row)
-          std::copy(from + row * p.ldb, from + row * p.ldb + p.n, to + row * stride);
-      });
-      use(to, stride, false);
-    }
-  }
-  const Gemm& product() const { return product_; }
-
- private:
-  static constexpr int64_t kTall = 768, kLow = 64, kGrain = 64;
-
-  void use(const float* b, int64_t stride, bool transposed) {
-    product_.b = b;
-    product_.ldb = stride;
-    product_.transpose_b = transposed;
-  }
-
-  Gemm product_;
-  std::optional<Buffer<float>> copy_;
-};
-
-// The sum of the pieces of the inner dimension, computed apart and added in order.
-void product_in_pieces(const GemmLibrary& library, const Gemm& p, const Panels& cuts) {
+// The sum of the parts of the inner dimension, computed apart and added in order.
+void product_in_parts(CutProduct& product, const Gemm& p) {
+  const int64_t n_part = product.cuts().k.count();
   const DType acc = accumulate_dtype(p.in);
   const int64_t size = p.m * p.n;
-  Storage partial(cuts.k.count() * size * size_of(acc), Device{});
-  Gemm piece = p;
-  piece.out = acc;
-  piece.ldc = p.n;
-  piece.accumulate = false;
-  parallel_for(cuts.k.count() * cuts.count(), [&](int64_t i) {
-    const int64_t ik = i / cuts.count();
-    Gemm whole = piece;
-    whole.c = static_cast<char*>(partial.data()) + ik * size * size_of(acc);
-    panel_product(library, panel_of(whole, cuts, i % cuts.count(), ik));
+  Storage partial(n_part * size * size_of(acc), Device{});
+  product.for_each_panel([&](Panel panel) {
+    const int64_t offset = panel.ik * size + panel.m0 * p.n + panel.n0;
+    panel.product.c = static_cast<char*>(partial.data()) + offset * size_of(acc);
+    panel.product.out = acc;
+    panel.product.ldc = p.n;
+    panel.product.accumulate = false;
+    product.multiply(panel);
   });
   dispatch_float(p.out, [&](auto type) {
     using T = decltype(type);
@@ -73,7 +31,7 @@ void product_in_pieces(const GemmLibrary& library, const Gemm& p, const Panels& 
         T* const to = c + row * p.ldc;
         for (int64_t col = 0; col < p.n; ++col) {
           A sum = p.accumulate ? static_cast<A>(to[col]) : A(0);
-          for (int64_t ik = 0; ik < cuts.k.count(); ++ik) sum += parts[ik * size + row * p.n + col];
+          for (int64_t ik = 0; ik < n_part; ++ik) sum += parts[ik * size + row * p.n + col];
           to[col] = static_cast<T>(sum);
         }
       }
@@ -92,12 +50,16 @@ void clear(const Gemm& p) {
 
 }  // namespace
 
-std::vector<GemmLibrary> gemm_libraries_for([[maybe_unused]] const CpuFeatures& features) {
-  return {
+std::vector<GemmLibrary> gemm_libraries_for(const CpuFeatures& features) {
+  std::vector<GemmLibrary> libraries;
 #ifdef FARFIELD_HAS_ONEDNN
-      onednn_library(features),
+  libraries.push_back(onednn_library(features));
 #endif
-      eigen_library()};
+  const bool bf16_is_taken =
+      !libraries.empty() && libraries.front().takes(DType::bf16, DType::f32);  // by AMX
+  libraries.insert(libraries.begin(), own_library(features, !bf16_is_taken));
+  libraries.push_back(eigen_library());
+  return libraries;
 }
 
 const std::vector<GemmLibrary>& gemm_libraries() {
@@ -105,21 +67,46 @@ const std::vector<GemmLibrary>& gemm_libraries() {
   return libraries;
 }
 
-std::string gemm_library() { return gemm_libraries().front().name; }
-std::string gemm_instruction_set() { return gemm_libraries().front().instruction_set; }
-std::string gemm_bf16() { return gemm_libraries().front().bf16; }
+namespace {
 
-void gemm_with(const GemmLibrary& library, const Gemm& given) {
-  if (given.m == 0 || given.n == 0) return;
-  if (given.k == 0) return clear(given);
-  const EasyB easy(library, given);
-  const Gemm& p = easy.product();
-  const Panels cuts = cut_panels(p.m, p.n, p.k, /*may_cut_k=*/true);
-  if (cuts.k.count() > 1) return product_in_pieces(library, p, cuts);
-  parallel_for(cuts.count(), [&](int64_t i) { panel_product(library, panel_of(p, cuts, i)); });
+// For products of a training step.
+const GemmLibrary& library_of_steps(DType in) {
+  return library_for(in, accumulate_dtype(in), 1024);
 }
 
-void gemm(Cpu, const Gemm& p) { gemm_with(library_for(p.in, p.out), p); }
+}  // namespace
+
+std::string gemm_library(DType in) { return library_of_steps(in).name; }
+std::string gemm_instruction_set() { return library_of_steps(DType::f32).instruction_set; }
+std::string gemm_bf16() { return library_of_steps(DType::bf16).bf16; }
+std::vector<std::string> gemm_libraries_for(DType in) {
+  std::vector<std::string> names = {gemm_library(in)};
+  for (const GemmLibrary& library : gemm_libraries())
+    if (library.name != names.front() &&
+        (in != DType::f64 ? library.takes(DType::f32, DType::f32) : library.takes(in, in)))
+      names.push_back(library.name);
+  return names;
+}
+
+void gemm_by(const std::string& name, const Gemm& product) {
+  for (const GemmLibrary& library : gemm_libraries())
+    if (library.name == name) return gemm_with(library, product);
+  fail<ConfigError>("gemm", "expected a library of this build, got ", name);
+}
+
+bool gemm_multiplies_pairs() { return library_of_steps(DType::bf16).multiplies_pairs; }
+
+void gemm_with(const GemmLibrary& library, const Gemm& p) {
+  if (p.m == 0 || p.n == 0) return;
+  if (p.k == 0) return clear(p);
+  CutProduct product(library, p, /*may_cut_k=*/true);
+  if (product.cuts().k.count() > 1) return product_in_parts(product, p);
+  product.for_each_panel([&](const Panel& panel) { product.multiply(panel); });
+}
+
+void gemm(Cpu, const Gemm& p) {
+  if (p.m > 0) gemm_with(library_for(p.in, p.out, p.m), p);
+}
 
 void gemm_batched(Cpu, const Gemm& first, int64_t n_batch, int64_t stride_a, int64_t stride_b,
                   int64_t stride_c) {

@@ -8,8 +8,20 @@
 
 namespace farfield {
 
-/// A library of matrix products: gemm.cpp cuts a product into panels and gives it one at a time,
-/// each to be computed on the calling thread alone.
+/// How a library multiplies with B packed. It packs whole columns of B, so many together as
+/// `columns`, once for all panels; panels begin at such columns and at such rows.
+struct PackedGemm {
+  int64_t rows, columns;
+  /// Of `columns` packed columns.
+  int64_t (*bytes)(const Gemm& product);
+  /// Columns [n0, n0 + n) of B to the memory for n0's.
+  void (*pack)(const Gemm& product, int64_t n0, int64_t n, void* to);
+  /// A panel whose columns of B begin at `packed`.
+  void (*product)(const Gemm& panel, const void* packed);
+};
+
+/// A library of matrix products: CutProduct gives it a product panel by panel, each to be computed
+/// on the calling thread alone.
 struct GemmLibrary {
   std::string name;  ///< with its version: "oneDNN 2.6.3"
   bool (*takes)(DType in, DType out);
@@ -17,8 +29,11 @@ struct GemmLibrary {
   /// Fastest when the inner dimension is contiguous in both operands (transpose_a false,
   /// transpose_b true), by more than it costs to bring a large operand into that form.
   bool wants_rows = false;
-  std::string instruction_set = {};  ///< the highest that it uses
-  std::string bf16 = {};             ///< how a product of bfloat16 is computed, for people
+  std::string instruction_set = {};    ///< the highest that it uses
+  std::string bf16 = {};               ///< how a product of bfloat16 is computed, for people
+  bool multiplies_pairs = false;       ///< by VDPBF16PS
+  int64_t least_rows = 1;              ///< below, other libraries are faster
+  const PackedGemm* packed = nullptr;  ///< null: it takes B as it is stored
 };
 /// The libraries of this build, the preferred one first.
 const std::vector<GemmLibrary>& gemm_libraries();
@@ -30,7 +45,8 @@ std::vector<GemmLibrary> gemm_libraries_for(const CpuFeatures& features);
 /// widened to float32, a slice of a panel at a time.
 void gemm_with(const GemmLibrary& library, const Gemm& product);
 
-GemmLibrary eigen_library();  // eigen.cpp
+GemmLibrary own_library(const CpuFeatures& features, bool takes_bf16);  // own.cpp
+GemmLibrary eigen_library();                                            // eigen.cpp
 #ifdef FARFIELD_HAS_ONEDNN
 GemmLibrary onednn_library(const CpuFeatures& features);  // onednn.cpp
 #endif

@@ -106,6 +106,18 @@ Panels cut_panels(int64_t m, int64_t n, int64_t k, bool may_cut_k) {
   return p;
 }
 
+// Of 96 rows and at most 512 columns, so that sums and B's part stay in the second-level cache;
+// fewer rows where that makes too few panels to share.
+Panels cut_packed(int64_t m, int64_t n, int64_t k, const PackedGemm& packed) {
+  constexpr int64_t kRows = 96, kColumns = 512, kWanted = 8;
+  const auto in_steps = [](int64_t size, int64_t pieces, int64_t step) {
+    return Cut{size, ceil_div(ceil_div(size, pieces), step) * step};
+  };
+  const Cut n_cut = in_steps(n, ceil_div(n, kColumns), packed.columns);
+  const int64_t pieces = std::max(ceil_div(m, kRows), ceil_div(kWanted, n_cut.count()));
+  return {in_steps(m, pieces, packed.rows), n_cut, {k, k}};
+}
+
 Gemm part_of(const Gemm& p, int64_t m0, int64_t m, int64_t n0, int64_t n, int64_t k0, int64_t k) {
   Gemm part = p;
   part.m = m;
@@ -117,17 +129,12 @@ Gemm part_of(const Gemm& p, int64_t m0, int64_t m, int64_t n0, int64_t n, int64_
   return part;
 }
 
-Gemm panel_of(const Gemm& p, const Panels& cuts, int64_t i, int64_t ik) {
-  const int64_t im = i / cuts.n.count(), in = i % cuts.n.count();
-  return part_of(p, cuts.m.begin(im), cuts.m.length(im), cuts.n.begin(in), cuts.n.length(in),
-                 cuts.k.begin(ik), cuts.k.length(ik));
-}
-
-const GemmLibrary& library_for(DType in, DType out) {
+const GemmLibrary& library_for(DType in, DType out, int64_t m) {
   const auto& all = gemm_libraries();
   for (const DType dtype : {in, DType::f32})  // bfloat16 as it is, else widened
     for (const GemmLibrary& library : all)
-      if (library.takes(dtype, dtype == in ? out : DType::f32)) return library;
+      if (m >= library.least_rows && library.takes(dtype, dtype == in ? out : DType::f32))
+        return library;
   fail<DTypeError>("gemm", "expected float32, float64 or bfloat16, got ", in);
 }
 

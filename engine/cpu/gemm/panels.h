@@ -35,15 +35,16 @@ struct Panels {
 };
 /// m, n, k >= 1
 Panels cut_panels(int64_t m, int64_t n, int64_t k, bool may_cut_k);
+/// For a library that packs B: small panels, since packing costs them nothing.
+Panels cut_packed(int64_t m, int64_t n, int64_t k, const PackedGemm& packed);
 
 /// The part of a product for rows [m0, m0 + m) and columns [n0, n0 + n) of C and [k0, k0 + k) of
 /// the inner dimension.
 Gemm part_of(const Gemm& p, int64_t m0, int64_t m, int64_t n0, int64_t n, int64_t k0, int64_t k);
-/// Panel i of a product, row by row, with piece ik of the inner dimension.
-Gemm panel_of(const Gemm& p, const Panels& cuts, int64_t i, int64_t ik = 0);
 
-/// The preferred library for a product of these types, widened when none takes bfloat16.
-const GemmLibrary& library_for(DType in, DType out);
+/// The preferred library for a product of these types with m rows, widened when none takes
+/// bfloat16.
+const GemmLibrary& library_for(DType in, DType out, int64_t m);
 
 /// One panel on the calling thread: by the library as it is, or with operands widened or transposed
 /// on the way; a thin one (thin.h) without it. m, n, k >= 1.

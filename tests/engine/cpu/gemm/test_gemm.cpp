@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/base/parallel.h"
-#include "engine/cpu/gemm/library.h"
+#include "engine/cpu/gemm/panels.h"
 #include "tests/engine/cpu/gemm/cases.h"
 
 namespace farfield {
@@ -119,11 +119,55 @@ BOOST_AUTO_TEST_CASE(results_are_the_same_bits_with_one_two_and_three_threads) {
   set_thread_count(before);
 }
 
-BOOST_AUTO_TEST_CASE(eigen_is_always_there_and_the_first_library_is_the_one_reported) {
+// Several slices of the inner dimension, odd ones, blocks with few rows and columns.
+BOOST_AUTO_TEST_CASE(blocks_at_every_edge_agree_with_plain_loops) {
+  for (const GemmLibrary& library : gemm_libraries()) {
+    if (library.packed == nullptr) continue;
+    for (const int64_t m : {11, 12, 13, 97})
+      for (const int64_t n : {15, 33, 80})
+        for (const int64_t k : {2, 17, 512, 531})
+          for (const bool accumulate : {false, true})
+            check_against_loops(library, {m, n, k}, 1, accumulate);
+    check_against_loops(library, {100, 530, 1025}, 0, true);  // two panels of columns, three slices
+  }
+}
+
+// More of B than is packed at a time.
+BOOST_AUTO_TEST_CASE(groups_of_packed_columns_agree_with_plain_loops) {
+  for (const GemmLibrary& library : gemm_libraries())
+    if (library.packed != nullptr) check_against_loops(library, {3, 2100, 1100}, 0, false);
+}
+
+BOOST_AUTO_TEST_CASE(the_first_library_is_our_own_and_eigen_is_always_there) {
   const auto& libraries = gemm_libraries();
+  BOOST_TEST(libraries.front().name == "Farfield");
   BOOST_TEST(libraries.back().name.starts_with("Eigen 3."));
-  BOOST_TEST(gemm_library() == libraries.front().name);
-  BOOST_TEST_MESSAGE("matrix products by " << gemm_library());
+  BOOST_TEST(gemm_library() == "Farfield");
+  BOOST_TEST_MESSAGE("products of bfloat16: " << gemm_bf16());
+}
+
+BOOST_AUTO_TEST_CASE(few_rows_are_left_to_a_library_that_does_not_pack) {
+  BOOST_TEST(library_for(DType::f32, DType::f32, 31).packed == nullptr);
+  BOOST_TEST(library_for(DType::f32, DType::f32, 32).packed != nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(pairs_are_multiplied_where_that_is_faster_than_widening) {
+  const auto own = [](const CpuFeatures& features) { return own_library(features, true); };
+  const GemmLibrary zen4 = own({.is_x86 = true, .avx512_bf16 = true});
+  const GemmLibrary sapphire_rapids =
+      own({.is_x86 = true, .avx512_bf16 = true, .avx512_fp16 = true});
+  const GemmLibrary without = own({.is_x86 = true});
+  BOOST_TEST(!sapphire_rapids.multiplies_pairs);
+  BOOST_TEST(!without.multiplies_pairs);
+  BOOST_TEST(without.bf16 == "widened to float32: the processor has no AVX512-BF16");
+  BOOST_TEST(zen4.bf16 == (zen4.multiplies_pairs
+                               ? "by VDPBF16PS"
+                               : "widened to float32: this build is for processors without "
+                                 "AVX512-BF16"));
+  // Both ways are computed on this machine if it can.
+  if (!cpu_features().avx512_bf16) return;
+  for (const GemmLibrary& library : {zen4, sapphire_rapids})
+    check_against_loops(library, {70, 60, 91}, 0, false);
 }
 
 }  // namespace

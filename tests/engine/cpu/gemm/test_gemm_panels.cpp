@@ -31,6 +31,20 @@ BOOST_AUTO_TEST_CASE(panels_cover_the_product_once) {
         }
 }
 
+BOOST_AUTO_TEST_CASE(panels_of_packed_products_cover_them_and_begin_at_whole_blocks) {
+  const PackedGemm packed{12, 32, nullptr, nullptr, nullptr};
+  for (const int64_t m : {1, 17, 300, 4096})
+    for (const int64_t n : {1, 100, 800, 50304}) {
+      const Panels p = cut_packed(m, n, 700, packed);
+      covers_once(p.m, m);
+      covers_once(p.n, n);
+      BOOST_TEST(p.k.count() == 1);
+      BOOST_TEST(p.m.step % packed.rows == 0);
+      BOOST_TEST(p.n.step % packed.columns == 0);
+      if (m >= 300) BOOST_TEST(p.count() >= 7);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(products_worth_sharing_have_panels_for_eight_threads) {
   for (const auto& [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{4096, 384, 128},
                                 {384, 128, 4096},

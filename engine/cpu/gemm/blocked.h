@@ -1,0 +1,152 @@
+#pragma once
+// A panel of a product by register blocks, with B packed before.
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/cpu/gemm/pack.h"
+#include "engine/cpu/gemm/panels.h"
+
+namespace farfield::lanes {
+inline namespace FARFIELD_LANES {
+
+/// Columns that are packed together.
+inline constexpr int64_t kPackedCols = kBlockCols<float>;
+
+/// Products in float32 of operands of type T.
+template <class Terms, class T>
+class BlockedProduct {
+ public:
+  using Unit = typename Terms::Unit;
+
+  static int64_t units(int64_t k) { return (k + Terms::kElements - 1) / Terms::kElements; }
+
+  /// Columns [n0, n0 + n) of B, n0 a multiple of kPackedCols: block after block of kPackedCols,
+  /// each with all of the inner dimension.
+  static void pack_b(const Gemm& p, int64_t n0, int64_t n, Unit* to) {
+    PackedBlocks<Terms, kPackedCols, T>::pack(
+        {static_cast<const T*>(p.b), p.ldb, p.transpose_b, p.k}, n0, n, 0, units(p.k), to);
+  }
+
+  /// p.m rows of c, p.n columns, whose B is packed.
+  static void multiply(const Gemm& p, const Unit* packed, float* c, int64_t ldc, bool accumulate) {
+    if (p.transpose_a)
+      Slices<true>(p, packed, c, ldc).multiply(accumulate);
+    else
+      Slices<false>(p, packed, c, ldc).multiply(accumulate);
+  }
+
+ private:
+  /// Units of the inner dimension multiplied at a time: a block's rows of A stay in the first-level
+  /// cache, a panel's columns of B in the second.
+  static constexpr int64_t kMostDepth = 512;
+  // A slice of the inner dimension after the other, in each the panel's rows block by block.
+  template <bool kTransposed>
+  class Slices {
+   public:
+    Slices(const Gemm& p, const Unit* packed, float* c, int64_t ldc)
+        : a_{static_cast<const T*>(p.a), p.lda, !kTransposed, p.k},
+          m_(p.m),
+          n_(p.n),
+          depth_(units(p.k)),
+          packed_(packed),
+          c_(c),
+          ldc_(ldc) {}
+
+    void multiply(bool accumulate) {
+      const int64_t n_slice = (depth_ + kMostDepth - 1) / kMostDepth;
+      const Cut slices{depth_, round_up((depth_ + n_slice - 1) / n_slice, 16)};
+      for (int64_t s = 0; s < slices.count(); ++s, accumulate = true) {
+        unit_ = slices.begin(s);
+        n_unit_ = slices.length(s);
+        if constexpr (kTransposed)
+          PackedBlocks<Terms, kBlockRows, T>::pack(a_, 0, m_, unit_, n_unit_, all_rows_.data());
+        for (int64_t row = 0; row < m_; row += kBlockRows)
+          multiply_rows_at(row, std::min<int64_t>(kBlockRows, m_ - row), accumulate);
+      }
+    }
+
+   private:
+    // Rows a multiple of a page's part from each other would compete for the same cache lines.
+    static constexpr int64_t kRowStride = kMostDepth + 16;
+    static constexpr int64_t kLda = kTransposed ? kBlockRows : kRowStride;
+
+    void multiply_rows_at(int64_t row, int64_t n_row, bool accumulate) {
+      const Unit* rows = rows_;
+      if constexpr (kTransposed)
+        rows = all_rows_.data() + row * n_unit_;
+      else
+        pack_rows<Terms>(a_, row, n_row, unit_, n_unit_, rows_, kLda);
+      BlockProduct<Terms> block{
+          rows, kLda, packed_ + unit_ * kPackedCols, kPackedCols, n_unit_, 1, c_ + row * ldc_,
+          ldc_};
+      // The next rows are fetched meanwhile.
+      const int64_t n_block = (n_ + kPackedCols - 1) / kPackedCols, n_line = lines_of_rows();
+      const Cut lines{n_line, (n_line + n_block - 1) / n_block};
+      for (int64_t column = 0, i = 0; column < n_; column += kPackedCols, ++i) {
+        if (!kTransposed && i < lines.count()) fetch(row + n_row, lines.begin(i), lines.length(i));
+        if (column + kPackedCols <= n_)
+          multiply_block_at(n_row, block, accumulate);
+        else
+          multiply_last_block(n_row, n_ - column, block, accumulate);
+        block.b += depth_ * kPackedCols;
+        block.c += kPackedCols;
+      }
+    }
+
+    static void multiply_block_at(int64_t n_row, const BlockProduct<Terms>& block,
+                                  bool accumulate) {
+      constexpr int64_t kLine = 16;
+      for (int64_t r = 0; r < n_row; ++r)
+        for (int64_t j = 0; j < kPackedCols; j += kLine)
+          __builtin_prefetch(block.c + r * block.ldc + j, 1);
+      if (accumulate)
+        multiply_rows<Terms, kBlockVectors, kTransposed, Update::add_scaled, kLda>(n_row, block);
+      else
+        multiply_rows<Terms, kBlockVectors, kTransposed, Update::set, kLda>(n_row, block);
+    }
+
+    // Of fewer columns than are packed.
+    static void multiply_last_block(int64_t n_row, int64_t n_column, BlockProduct<Terms> block,
+                                    bool accumulate) {
+      alignas(64) float sums[kBlockRows * kPackedCols];
+      float* const c = std::exchange(block.c, sums);
+      const int64_t ldc = std::exchange(block.ldc, kPackedCols);
+      multiply_rows<Terms, kBlockVectors, kTransposed, Update::set, kLda>(n_row, block);
+      for (int64_t r = 0; r < n_row; ++r)
+        for (int64_t j = 0; j < n_column; ++j)
+          c[r * ldc + j] = (accumulate ? c[r * ldc + j] : 0) + sums[r * kPackedCols + j];
+    }
+
+    // Cache lines that hold a block's rows in this slice: of one row if its elements are
+    // contiguous.
+    int64_t lines_of_rows() const {
+      const int64_t n_element = n_unit_ * Terms::kElements;
+      return kTransposed ? n_element : (n_element + kElementsOfLine - 1) / kElementsOfLine;
+    }
+    // Lines [begin, begin + n) of the rows from `row` on, which may lie beyond the last.
+    void fetch(int64_t row, int64_t begin, int64_t n) const {
+      const int64_t inner = unit_ * Terms::kElements;
+      for (int64_t line = begin; line < begin + n; ++line) {
+        if constexpr (kTransposed)
+          __builtin_prefetch(a_.at(row, inner + line));
+        else
+          for (int64_t r = 0; r < kBlockRows; ++r)
+            __builtin_prefetch(a_.at(row + r, inner + line * kElementsOfLine));
+      }
+    }
+    static constexpr int64_t kElementsOfLine = 64 / static_cast<int64_t>(sizeof(T));
+
+    const Operand<T> a_;
+    const int64_t m_, n_, depth_;
+    const Unit* const packed_;
+    float* const c_;
+    const int64_t ldc_;
+    int64_t unit_ = 0, n_unit_ = 0;  // of the slice
+    Buffer<Unit> all_rows_{kTransposed ? round_up(m_, kBlockRows) * kMostDepth : 0};
+    alignas(64) Unit rows_[kBlockRows * kRowStride];
+  };
+};
+
+}  // namespace FARFIELD_LANES
+}  // namespace farfield::lanes

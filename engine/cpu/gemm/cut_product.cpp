@@ -1,0 +1,86 @@
+#include "engine/cpu/gemm/cut_product.h"
+
+#include <algorithm>
+
+#include "engine/cpu/gemm/thin.h"
+
+namespace farfield {
+namespace {
+
+// Bytes of B that are packed at a time: they stay in the third-level cache.
+constexpr int64_t kMostPacked = int64_t{4} << 20;
+
+}  // namespace
+
+CutProduct::CutProduct(const GemmLibrary& library, const Gemm& p, bool may_cut_k)
+    : library_(library), packed_(is_thin(p) ? nullptr : library.packed), product_(p) {
+  if (packed_ == nullptr) {
+    bring_b_into_form();
+    cuts_ = cut_panels(p.m, p.n, p.k, may_cut_k);
+    return;
+  }
+  cuts_ = cut_packed(p.m, p.n, p.k, *packed_);
+  const int64_t bytes = packed_->bytes(p) * (cuts_.n.step / packed_->columns);  // of a panel's B
+  group_ = std::clamp<int64_t>(kMostPacked / bytes, 1, cuts_.n.count());
+  buffer_.emplace(bytes * group_);
+}
+
+void CutProduct::multiply(const Panel& panel) const {
+  if (packed_ != nullptr)
+    packed_->product(panel.product, panel.packed);
+  else
+    panel_product(library_, panel.product);
+}
+
+Panel CutProduct::panel(int64_t im, int64_t in, int64_t ik, int64_t first_packed) {
+  Panel panel{cuts_.m.begin(im), cuts_.n.begin(in), ik, {}};
+  panel.product = part_of(product_, panel.m0, cuts_.m.length(im), panel.n0, cuts_.n.length(in),
+                          cuts_.k.begin(ik), cuts_.k.length(ik));
+  if (packed_ != nullptr) panel.packed = packed_at(panel.n0, first_packed);
+  return panel;
+}
+
+std::byte* CutProduct::packed_at(int64_t n0, int64_t first) {
+  return buffer_->data() +
+         (n0 - cuts_.n.begin(first)) / packed_->columns * packed_->bytes(product_);
+}
+
+void CutProduct::pack(int64_t first, int64_t n) {
+  constexpr int64_t kBytes = int64_t{1} << 16;  // at a time: worth a thread
+  const int64_t begin = cuts_.n.begin(first);
+  const int64_t end = cuts_.n.begin(first + n - 1) + cuts_.n.length(first + n - 1);
+  const int64_t grain = std::max<int64_t>(1, kBytes / packed_->bytes(product_)) * packed_->columns;
+  parallel_chunks(end - begin, grain, [&](int64_t from, int64_t to) {
+    packed_->pack(product_, begin + from, to - from, packed_at(begin + from, first));
+  });
+}
+
+// When the product is tall enough to pay for it.
+void CutProduct::bring_b_into_form() {
+  constexpr int64_t kTall = 768, kLow = 64, kGrain = 64;
+  Gemm& p = product_;
+  if (!library_.wants_rows || p.in != DType::f32 || p.transpose_b) return;
+  const auto* const from = static_cast<const float*>(p.b);
+  const auto use = [&](int64_t rows, int64_t stride) {
+    p.b = buffer_.emplace(rows * stride * static_cast<int64_t>(sizeof(float))).data();
+    p.ldb = stride;
+    return static_cast<float*>(static_cast<void*>(buffer_->data()));
+  };
+  if (p.m >= kTall) {  // [k, n] to [n, k]
+    const int64_t ld = p.ldb, stride = padded_stride(p.k);
+    float* const to = use(p.n, stride);
+    parallel_chunks(p.n, kGrain, [&](int64_t begin, int64_t end) {
+      transpose(from + begin, ld, p.k, end - begin, to + begin * stride, stride);
+    });
+    p.transpose_b = true;
+  } else if (p.ldb % 512 == 0 && p.m >= kLow) {  // rows that compete for the same cache lines
+    const int64_t ld = p.ldb, stride = padded_stride(p.n);
+    float* const to = use(p.k, stride);
+    parallel_chunks(p.k, kGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row)
+        std::copy(from + row * ld, from + row * ld + p.n, to + row * stride);
+    });
+  }
+}
+
+}  // namespace farfield

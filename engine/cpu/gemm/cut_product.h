@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+
+#include "engine/base/parallel.h"
+#include "engine/cpu/gemm/panels.h"
+
+namespace farfield {
+
+/// A panel of a product, for the part [k0, k0 + k) of its inner dimension.
+struct Panel {
+  int64_t m0 = 0, n0 = 0;  ///< its first row and column
+  int64_t ik = 0;          ///< number of the part
+  Gemm product;            ///< c is the panel in the whole product's
+  const void* packed = nullptr;
+};
+
+/// A product to be computed panel by panel on all threads, with B in the form that the library
+/// wants. m, n, k >= 1. The cuts depend on the shape alone.
+class CutProduct {
+ public:
+  CutProduct(const GemmLibrary& library, const Gemm& product, bool may_cut_k);
+
+  const Panels& cuts() const { return cuts_; }
+
+  /// body(panel) for each panel and part, in parallel; the body calls multiply() with it, perhaps
+  /// with another c.
+  template <class Body>
+  void for_each_panel(const Body& body) {
+    if (packed_ == nullptr)
+      return parallel_for(cuts_.count() * cuts_.k.count(), [&](int64_t i) {
+        body(panel(i % cuts_.count() / cuts_.n.count(), i % cuts_.n.count(), i / cuts_.count()));
+      });
+    for (int64_t first = 0; first < cuts_.n.count(); first += group_) {
+      const int64_t n = std::min(group_, cuts_.n.count() - first);
+      pack(first, n);
+      parallel_for(cuts_.m.count() * n,
+                   [&](int64_t i) { body(panel(i / n, first + i % n, 0, first)); });
+    }
+  }
+  void multiply(const Panel& panel) const;
+
+ private:
+  Panel panel(int64_t im, int64_t in, int64_t ik, int64_t first_packed = 0);
+  void pack(int64_t first, int64_t n);
+  std::byte* packed_at(int64_t n0, int64_t first);
+  void bring_b_into_form();
+
+  const GemmLibrary& library_;
+  const PackedGemm* packed_;  ///< null: this product goes to the library as it is
+  Gemm product_;
+  Panels cuts_;
+  int64_t group_ = 0;  ///< panels of columns that are packed at a time
+  std::optional<Buffer<std::byte>> buffer_;
+};
+
+}  // namespace farfield

@@ -1,0 +1,209 @@
+#pragma once
+// Operands as register blocks take them: in units of the inner dimension (block_product.h), widened
+// or paired on the way, one after the other in the order in which they are read.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "engine/cpu/block_product.h"
+#include "engine/cpu/widened.h"
+#include "engine/dtype.h"
+
+namespace farfield::lanes {
+inline namespace FARFIELD_LANES {
+
+/// A stored operand as a matrix [outer, inner]: rows of op(A), columns of op(B).
+template <class T>
+struct Operand {
+  const T* data;
+  int64_t ld;                ///< elements from one stored row to the next
+  bool inner_is_contiguous;  ///< a stored row is along the inner dimension
+  int64_t n_inner;
+
+  const T* at(int64_t outer, int64_t inner) const {
+    return data + (inner_is_contiguous ? outer * ld + inner : inner * ld + outer);
+  }
+  /// The next element along the inner dimension; null behind the last.
+  const T* behind(const T* x, int64_t inner) const {
+    if (inner + 1 >= n_inner) return nullptr;
+    return x + (inner_is_contiguous ? 1 : ld);
+  }
+};
+
+/// Units from elements of type T.
+template <class Terms, class T>
+struct Units;
+
+template <class T>
+struct Units<Elements<float>, T> {
+  static float one(const T* x, const T*) { return static_cast<float>(*x); }
+  template <class V>
+  static V vector(const T* x, const T*) {
+    if constexpr (std::is_same_v<T, float>) {
+      V v;
+      std::memcpy(&v, x, sizeof v);
+      return v;
+    } else {
+      return widened<V>(x);
+    }
+  }
+};
+
+#if defined(__AVX512BF16__)
+template <>
+struct Units<Bf16Pairs, BFloat16> {
+  static uint32_t one(const BFloat16* x, const BFloat16* y) {
+    return bits(x) | (y == nullptr ? 0 : bits(y) << 16);
+  }
+  template <class V>
+  static V vector(const BFloat16* x, const BFloat16* y) {
+    typedef uint32_t Words __attribute__((vector_size(sizeof(V))));
+    Words words = reinterpret_cast<Words>(widened<V>(x)) >> 16;
+    if (y != nullptr) words |= reinterpret_cast<Words>(widened<V>(y));
+    return reinterpret_cast<V>(words);
+  }
+
+ private:
+  static uint32_t bits(const BFloat16* x) {
+    uint16_t word;
+    std::memcpy(&word, x, sizeof word);
+    return word;
+  }
+};
+#endif
+
+/// Units [unit, unit + n_unit) of rows [first, first + n) of an operand, each row's side by side:
+/// to[r * stride + u]. The operand's inner dimension is contiguous.
+template <class Terms, class T>
+void pack_rows(const Operand<T>& from, int64_t first, int64_t n, int64_t unit, int64_t n_unit,
+               typename Terms::Unit* to, int64_t stride) {
+  constexpr int64_t kElements = Terms::kElements;
+  const int64_t begin = unit * kElements, whole = std::min(n_unit, from.n_inner / kElements - unit);
+  for (int64_t r = 0; r < n; ++r, to += stride) {
+    const T* const row = from.at(first + r, begin);
+    if constexpr (kElements * sizeof(T) == sizeof(*to))
+      std::memcpy(to, row, static_cast<size_t>(whole) * sizeof(*to));
+    else
+      for (int64_t u = 0; u < whole; ++u) to[u] = Units<Terms, T>::one(row + u, nullptr);
+    if (whole < n_unit) to[whole] = Units<Terms, T>::one(row + whole * kElements, nullptr);
+  }
+}
+
+/// The same in blocks of W rows, a block's side by side for each unit: row r, unit u of a block is
+/// at to[u * W + r] and the next block n_unit * W further. Rows beyond n are zeros.
+template <class Terms, int64_t W, class T>
+class PackedBlocks {
+ public:
+  using Unit = typename Terms::Unit;
+
+  static void pack(const Operand<T>& from, int64_t first, int64_t n, int64_t unit, int64_t n_unit,
+                   Unit* to) {
+    const PackedBlocks blocks{from, first, unit, n_unit, to};
+    const int64_t whole = n / W * W;
+    if (from.inner_is_contiguous)
+      for (int64_t r = 0; r < whole; r += W) blocks.turn(r);
+    else
+      for (int64_t u = 0; u < n_unit; ++u) blocks.copy(whole, u);
+    if (whole == n) return;
+    Unit* const last = blocks.at(whole, 0);
+    std::fill(last, last + n_unit * W, Unit{0});
+    blocks.one_by_one(whole, n, 0);
+  }
+
+ private:
+  using Make = Units<Terms, T>;
+  static constexpr int64_t kElements = Terms::kElements;
+  static constexpr bool kIsWhole = W % kLanes<float> == 0;  // in vectors
+  static constexpr int64_t kWidth = kLanes<float>;
+
+  PackedBlocks(const Operand<T>& from, int64_t first, int64_t unit, int64_t n_unit, Unit* to)
+      : from_(from), first_(first), unit_(unit), n_unit_(n_unit), to_(to) {}
+
+  Unit* at(int64_t row, int64_t u) const { return to_ + row / W * n_unit_ * W + u * W + row % W; }
+  const T* element(int64_t row, int64_t u) const {
+    return from_.at(first_ + row, (unit_ + u) * kElements);
+  }
+  // Of a unit of two elements; null for one.
+  const T* second(const T* x, int64_t u) const {
+    return kElements == 1 ? nullptr : from_.behind(x, (unit_ + u) * kElements);
+  }
+
+  void one_by_one(int64_t r0, int64_t r1, int64_t u0) const {
+    for (int64_t u = u0; u < n_unit_; ++u)
+      for (int64_t r = r0; r < r1; ++r) {
+        const T* const x = element(r, u);
+        *at(r, u) = Make::one(x, second(x, u));
+      }
+  }
+
+  // A unit of whole blocks, whose rows lie side by side.
+  void copy(int64_t rows, int64_t u) const {
+    const T *x = element(0, u), *y = second(x, u);
+    // Rows far apart, which no hardware foresees.
+    constexpr int64_t kAhead = 16, kLine = 64 / static_cast<int64_t>(sizeof(T));
+    for (int64_t e = 0; e < kElements; ++e)
+      for (int64_t r = 0; r < rows; r += kLine)
+        __builtin_prefetch(x + (kAhead * kElements + e) * from_.ld + r);
+    for (Unit* to = at(0, u); rows > 0; rows -= W, to += n_unit_ * W, x += W) {
+      copy_units<0>(x, y, to);
+      if (y != nullptr) y += W;
+    }
+  }
+  // Units [r, W), in vectors of 64, 32 and 16 bytes.
+  template <int64_t r>
+  static void copy_units(const T* x, const T* y, Unit* to) {
+    constexpr int64_t kRest = (W - r) * static_cast<int64_t>(sizeof(Unit));
+    constexpr int64_t kBytes = std::min<int64_t>(kVectorBytes, kRest >= 64   ? 64
+                                                               : kRest >= 32 ? 32
+                                                               : kRest >= 16 ? 16
+                                                                             : 0);
+    if constexpr (kBytes > 0) {
+      typedef float V __attribute__((vector_size(kBytes)));
+      const V v = Make::template vector<V>(x + r, y == nullptr ? nullptr : y + r);
+      std::memcpy(to + r, &v, sizeof v);
+      copy_units<r + kBytes / static_cast<int64_t>(sizeof(Unit))>(x, y, to);
+    } else {
+      for (int64_t i = r; i < W; ++i) to[i] = Make::one(x + i, y == nullptr ? nullptr : y + i);
+    }
+  }
+
+  // A whole block, whose units lie side by side: squares of as many rows as units are turned in
+  // registers, where bits are moved, whatever they mean.
+  void turn(int64_t row) const {
+    int64_t done = 0;
+    if constexpr (kIsWhole) {
+      const int64_t whole = std::min(n_unit_, from_.n_inner / kElements - unit_);
+      for (; done + kWidth <= whole; done += kWidth)
+        for (int64_t r = row; r < row + W; r += kWidth) {
+          Vec<float> square[kWidth];
+          for (int64_t i = 0; i < kWidth; ++i) {
+            const T* const x = element(r + i, done);
+            __builtin_prefetch(x + W * from_.ld);  // for the next block
+            square[i] = units(x);
+          }
+          transpose<float>(square);
+          for (int64_t i = 0; i < kWidth; ++i)
+            std::memcpy(at(r, done + i), &square[i], sizeof square[i]);
+        }
+    }
+    one_by_one(row, row + W, done);
+  }
+  static Vec<float> units(const T* row) {
+    if constexpr (kElements * sizeof(T) == sizeof(float)) {
+      Vec<float> x;
+      std::memcpy(&x, row, sizeof x);
+      return x;
+    } else {
+      return Make::template vector<Vec<float>>(row, nullptr);
+    }
+  }
+
+  const Operand<T>& from_;
+  int64_t first_, unit_, n_unit_;
+  Unit* to_;
+};
+
+}  // namespace FARFIELD_LANES
+}  // namespace farfield::lanes
