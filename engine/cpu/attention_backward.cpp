@@ -18,11 +18,13 @@ void backward_heads(const Backward<T>& b, int64_t heads, EntryRanges& ranges) {
       if (b.chunks.has_work(b.p, c, round)) busy.push_back(c);
     // Round 0 also clears the sums, so it visits every chunk.
     const int64_t count = round == 0 ? b.chunks.count : static_cast<int64_t>(busy.size());
-    parallel_for(heads * count, [&](int64_t unit) {
-      const FlushDenormals flush;
-      const int64_t i = unit % count;
-      backward_unit(b, b.first_head + unit / count, round == 0 ? i : busy[static_cast<size_t>(i)],
-                    round);
+    with_score_terms<T>([&](auto terms) {
+      parallel_for(heads * count, [&](int64_t unit) {
+        const FlushDenormals flush;
+        const int64_t i = unit % count;
+        backward_unit<T, decltype(terms)>(b, b.first_head + unit / count,
+                                          round == 0 ? i : busy[static_cast<size_t>(i)], round);
+      });
     });
     if (b.bias.wanted() || b.weight.wanted() || b.row_bias.wanted())
       parallel_for(heads, [&](int64_t h) {

@@ -51,22 +51,28 @@ A dot(const T* a, const T* b, int64_t n) {
   return total;
 }
 
-/// One branch of a unit: the queries, the keys of a tile, and their gradients.
-template <class T>
+/// One branch of a unit: the queries, the keys of a tile, and their gradients. Terms: of the
+/// scores.
+template <class T, class Terms>
 struct UnitBranch {
   using A = Accumulate<T>;
-  const T* k = nullptr;  // the unit's first key
-  Rows<A> q = {};
-  A *key_cols = nullptr, *key_rows = nullptr;  // working memory, kTile * width
-  Rows<A> keys = {};                           // of the tile
+  using Unit = typename Terms::Unit;
+  const T* k = nullptr;      // the unit's first key
+  Rows<A> q = {};            // for gradients
+  Rows<Unit> score_q = {};   // for scores
+  Unit* key_cols = nullptr;  // working memory, kTile * width
+  A* key_rows = nullptr;     // the same
+  Rows<A> keys = {};         // of the tile
   A *dq = nullptr, *dk = nullptr;
 
-  Factors<A> from(int64_t i) const { return {q.data ? q.row(i) : nullptr, q.stride, key_cols}; }
+  Factors<Unit> from(int64_t i) const {
+    return {score_q.data ? score_q.row(i) : nullptr, score_q.stride, key_cols};
+  }
 
   // The tile that begins with key j.
   void pack(const Problem<T>& p, int64_t j, int64_t cols) {
     const T* const first = k + j * p.head_dim;
-    pack_transposed(first, p.head_dim, cols, p.head_dim, key_cols);
+    pack_keys<Terms>(first, p.head_dim, cols, p.head_dim, key_cols);
     keys = rows_of(first, p.head_dim, cols, p.head_dim, p.width, key_rows);
   }
   // For the tile of query i and key j, from the gradient of its dot products.
@@ -81,9 +87,10 @@ struct UnitBranch {
 
 /// Keys of chunk c against queries of chunk c + round, for one head. Round 0 clears the sums of
 /// queries and keys.
-template <class T>
+template <class T, class Terms>
 void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round) {
   using A = Accumulate<T>;
+  using Unit = typename Terms::Unit;
   const Problem<T>& p = b.p;
   const int64_t width = p.width, local = head - b.first_head, stride = b.sums.width;
   const Range keys = b.chunks.keys(p, c), queries = b.chunks.queries(p, c + round);
@@ -98,25 +105,37 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
 
   const int64_t n_tile = 4 + (has_far ? 1 : 0) + (b.row_bias.wants_feature() ? 1 : 0);
   const int64_t sum_size = b.row_bias.sum_size();
-  const int64_t branch_size = rows * width + 2 * kTile * width;
-  const int64_t sizes = (has_far ? 2 : 1) * branch_size + rows * (width + 1) + kTile * width +
-                        n_tile * kTileSize + TileTerms<A>::kBufferSize + sum_size;
+  // Rows of scores of their own, where these are not the rows of gradients.
+  constexpr int64_t kRowCopies = Terms::kElements > 1 ? 2 : 1;
+  const int64_t branch_size = kRowCopies * rows * width + 2 * kTile * width;
+  const int64_t sizes = (has_far ? 2 : 1) * branch_size + rows * (kRowCopies * width + 1) +
+                        kTile * width + n_tile * kTileSize + TileTerms<A>::kBufferSize + sum_size;
   Scratch scratch(sizes * static_cast<int64_t>(sizeof(A)));
+  // The rows as scores take them: those of gradients if they are the same.
+  const auto scores_of = [&](const T* from, int64_t from_stride, const Rows<A>& same) {
+    if constexpr (Terms::kElements == 1)
+      return same;
+    else
+      return score_rows<Terms>(from, from_stride, rows, p.head_dim, width,
+                               scratch.take<Unit>(rows * width));
+  };
   const auto branch = [&](const T* q, const T* k, A* dq, A* dk) {
     if (round == 0) {
       std::fill_n(dq + q_at, rows * stride, A{0});
       std::fill_n(dk + k_at, keys.size() * stride, A{0});
     }
-    return UnitBranch<T>{k + p.k_at(head, keys.begin),
-                         rows_of(q + p.q_at(head, begin), p.head_dim, rows, p.head_dim, width,
-                                 scratch.take<A>(rows * width)),
-                         scratch.take<A>(kTile * width),
-                         scratch.take<A>(kTile * width),
-                         {},
-                         dq + q_at,
-                         dk + k_at};
+    const T* const first = q + p.q_at(head, begin);
+    UnitBranch<T, Terms> made;
+    made.k = k + p.k_at(head, keys.begin);
+    made.q = rows_of(first, p.head_dim, rows, p.head_dim, width, scratch.take<A>(rows * width));
+    made.score_q = scores_of(first, p.head_dim, made.q);
+    made.key_cols = scratch.take<Unit>(kTile * width);
+    made.key_rows = scratch.take<A>(kTile * width);
+    made.dq = dq + q_at;
+    made.dk = dk + k_at;
+    return made;
   };
-  UnitBranch<T> near = branch(p.q, p.k, b.sums.dq, b.sums.dk), far;
+  UnitBranch<T, Terms> near = branch(p.q, p.k, b.sums.dq, b.sums.dk), far;
   if (has_far) far = branch(p.far_q, p.far_k, b.sums.far_dq, b.sums.far_dk);
   if (round == 0) {
     std::fill_n(dv, keys.size() * stride, A{0});
@@ -125,6 +144,8 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
 
   A* const dout = scratch.take<A>(rows * width);
   pack_rows(b.dout + p.token_row(head, begin), p.token_stride(), rows, p.head_dim, width, dout);
+  const Rows<Unit> score_dout =
+      scores_of(b.dout + p.token_row(head, begin), p.token_stride(), Rows<A>{dout, width});
   A* const dots = scratch.take<A>(rows);
   RowValues<A> row_values = b.rows.from(head * p.n_query + begin);
   row_values.dot = dots;
@@ -133,7 +154,7 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
     dots[i] = p.normalizer.divides_by_sum() ? dot(b.dout + at, b.out + at, p.head_dim)
                                             : b.penalty_dot(row_values.sum, i);
   }
-  A* const value_cols = scratch.take<A>(kTile * width);
+  Unit* const value_cols = scratch.take<Unit>(kTile * width);
   const RowBiasPart<A> row_bias =
       b.row_bias.cleared_part(head, c, round, scratch.take<A>(sum_size));
   const auto tile = [&](bool is_needed) -> A* {
@@ -161,7 +182,7 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
     const Branches needed = p.branches(column);
     if (needed.has_near) near.pack(p, j, cols);
     if (needed.has_far) far.pack(p, j, cols);
-    pack_transposed(p.v + p.k_at(head, keys.begin + j), p.head_dim, cols, p.head_dim, value_cols);
+    pack_keys<Terms>(p.v + p.k_at(head, keys.begin + j), p.head_dim, cols, p.head_dim, value_cols);
     for (int64_t i = 0; i < rows; i += kTile) {
       const TileView view = column.queries(i, kTile);
       if (view.sees_nothing()) continue;
@@ -170,10 +191,11 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
       for (int64_t r = 0; r < view.rows; r += kStrip) {
         const TileView strip = view.queries(r, kStrip);
         const int64_t at = r * kScoreStride;
-        branch_scores(p.branches(strip), near.from(i + r), far.from(i + r), p.head_dim,
-                      tiles.prob + at, far_tile, kScoreStride);
-        tile_scores(strip, dout_i + r * width, width, value_cols, p.head_dim, tiles.grad + at,
-                    kScoreStride);
+        const int64_t depth = units_of<Terms>(p.head_dim);
+        branch_scores<Terms>(p.branches(strip), near.from(i + r), far.from(i + r), depth,
+                             tiles.prob + at, far_tile, kScoreStride);
+        tile_scores<Terms>(strip, score_dout.row(i + r), score_dout.stride, value_cols, depth,
+                           tiles.grad + at, kScoreStride);
         std::optional<DroppedPairs<kTile>> dropped;
         if (p.mask.is_on()) {
           dropped.emplace(p.mask, strip, head, begin + i + r);

@@ -47,23 +47,24 @@ class Branches {
   FarPairs pairs_;
 };
 
-/// One branch's side of a tile of dot products: its rows, and its keys packed by pack_transposed.
-template <class A>
+/// One branch's side of a tile of dot products: its rows, and its keys packed by pack_keys.
+template <class Unit>
 struct Factors {
-  const A* rows = nullptr;
+  const Unit* rows = nullptr;
   int64_t stride = 0;
-  const A* packed = nullptr;
+  const Unit* packed = nullptr;
 };
 
 /// tile_scores, each pair by its branch. `spare` is as large as c.
-template <class A>
-void branch_scores(const Branches& branches, const Factors<A>& near, const Factors<A>& far,
-                   int64_t depth, A* c, A* spare, int64_t ldc) {
+template <class Terms>
+void branch_scores(const Branches& branches, const Factors<typename Terms::Unit>& near,
+                   const Factors<typename Terms::Unit>& far, int64_t depth, typename Terms::Sum* c,
+                   typename Terms::Sum* spare, int64_t ldc) {
   if (branches.has_near)
-    tile_scores(branches.near, near.rows, near.stride, near.packed, depth, c, ldc);
+    tile_scores<Terms>(branches.near, near.rows, near.stride, near.packed, depth, c, ldc);
   if (!branches.has_far) return;
-  A* const to = branches.has_near ? spare : c;
-  tile_scores(branches.far, far.rows, far.stride, far.packed, depth, to, ldc);
+  auto* const to = branches.has_near ? spare : c;
+  tile_scores<Terms>(branches.far, far.rows, far.stride, far.packed, depth, to, ldc);
   if (!branches.has_near) return;
   for (int64_t i = 0; i < branches.far.rows; ++i)
     std::copy_n(spare + i * ldc, branches.far_end(i), c + i * ldc);

@@ -48,13 +48,13 @@ A normalize(A* x, Range keys, const Row& row) {
 }
 
 // The queries of a group and a tile's keys, of one branch.
-template <class A>
+template <class Unit>
 struct Operands {
-  Rows<A> q = {};
-  A* keys = nullptr;
+  Rows<Unit> q = {};
+  Unit* keys = nullptr;
 
   // From query i on.
-  Factors<A> from(int64_t i) const { return {q.data ? q.row(i) : nullptr, q.stride, keys}; }
+  Factors<Unit> from(int64_t i) const { return {q.data ? q.row(i) : nullptr, q.stride, keys}; }
 };
 
 // Output pointers for values that the backward pass needs, or null.
@@ -63,10 +63,11 @@ struct RowOutputs {
   A *lse, *threshold, *sum;
 };
 
-// Queries [first, last) of one head against all keys.
-template <class T>
+// Queries [first, last) of one head against all keys. Terms: of the scores.
+template <class T, class Terms>
 class Group {
   using A = Accumulate<T>;
+  using Unit = typename Terms::Unit;
 
  public:
   Group(const Problem<T>& p, int64_t head, int64_t first, int64_t last)
@@ -76,7 +77,7 @@ class Group {
         rows_(last - first),
         scratch_(scratch_size() * static_cast<int64_t>(sizeof(A))),
         near_(operands(p.q)),
-        far_(p.far_q ? operands(p.far_q) : Operands<A>{}),
+        far_(p.far_q ? operands(p.far_q) : Operands<Unit>{}),
         out_(scratch_.take<A>(rows_ * p.width)),
         max_(scratch_.take<A>(rows_)),
         sum_(scratch_.take<A>(rows_)),
@@ -107,10 +108,10 @@ class Group {
     return (p_.far_q ? 2 : 1) * branch_size + rows_ * p_.width + 2 * rows_ + kKeys * p_.width +
            TileTerms<A>::kBufferSize;
   }
-  Operands<A> operands(const T* q) {
-    return {rows_of(q + p_.q_at(head_, first_), p_.head_dim, rows_, p_.head_dim, p_.width,
-                    scratch_.take<A>(rows_ * p_.width)),
-            scratch_.take<A>(kKeys * p_.width)};
+  Operands<Unit> operands(const T* q) {
+    return {score_rows<Terms>(q + p_.q_at(head_, first_), p_.head_dim, rows_, p_.head_dim, p_.width,
+                              scratch_.take<Unit>(rows_ * p_.width)),
+            scratch_.take<Unit>(kKeys * p_.width)};
   }
 
   // The online softmax: output and sum of each row are relative to exp(its maximum so far).
@@ -173,14 +174,15 @@ class Group {
       const TileView tile = p_.view(first_, rows_, j, cols);
       if (tile.sees_nothing()) continue;
       const Branches needed = p_.branches(tile);
-      if (needed.has_near) pack_transposed(p_.k + at, p_.head_dim, cols, p_.head_dim, near_.keys);
-      if (needed.has_far) pack_transposed(p_.far_k + at, p_.head_dim, cols, p_.head_dim, far_.keys);
+      if (needed.has_near) pack_keys<Terms>(p_.k + at, p_.head_dim, cols, p_.head_dim, near_.keys);
+      if (needed.has_far)
+        pack_keys<Terms>(p_.far_k + at, p_.head_dim, cols, p_.head_dim, far_.keys);
       const Rows<A> v = rows_of(p_.v + at, p_.head_dim, cols, p_.head_dim, p_.width, values_);
       for (int64_t i = 0; i < rows_; i += kStrip) {
         const TileView view = tile.queries(i, kStrip);
         if (view.sees_nothing()) continue;
-        branch_scores(p_.branches(view), near_.from(i), far_.from(i), p_.head_dim, scores_, spare_,
-                      kScoreStride);
+        branch_scores<Terms>(p_.branches(view), near_.from(i), far_.from(i),
+                             units_of<Terms>(p_.head_dim), scores_, spare_, kScoreStride);
         f(view, i, v);
       }
     }
@@ -237,7 +239,7 @@ class Group {
   const Problem<T>& p_;
   int64_t head_, first_, rows_;
   Scratch scratch_;
-  Operands<A> near_, far_;
+  Operands<Unit> near_, far_;
   A* out_;  // [rows, width]
   A *max_, *sum_;
   A *values_, *scores_, *spare_;
@@ -261,11 +263,14 @@ void attention_forward(Cpu, const Heads& heads, const AttentionRule& rule, Tenso
     const int64_t groups = (p.n_query + group - 1) / group;
     const attention_cpu::RowOutputs<A> to_rows{values(rows.lse), values(rows.threshold),
                                                values(rows.sum)};
-    parallel_for(p.heads() * groups, [&](int64_t unit) {
-      const FlushDenormals flush;
-      const int64_t g = groups - 1 - unit / p.heads();  // the longest rows first
-      attention_cpu::Group<T>(p, unit % p.heads(), g * group, std::min(p.n_query, (g + 1) * group))
-          .run(to, to_rows);
+    attention_cpu::with_score_terms<T>([&](auto terms) {
+      parallel_for(p.heads() * groups, [&](int64_t unit) {
+        const FlushDenormals flush;
+        const int64_t g = groups - 1 - unit / p.heads();  // the longest rows first
+        attention_cpu::Group<T, decltype(terms)>(p, unit % p.heads(), g * group,
+                                                 std::min(p.n_query, (g + 1) * group))
+            .run(to, to_rows);
+      });
     });
   });
 }

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "engine/cpu/attention_tile.h"
+#include "engine/cpu/pack.h"
 #include "engine/dtype.h"
 #include "engine/storage.h"
 
@@ -67,38 +68,28 @@ Rows<A> rows_of(const T* from, int64_t stride, int64_t rows, int64_t head_dim, i
   return {buffer, width};
 }
 
-/// to[x * kBlockCols + l] = from[l * stride + x], l < kBlockCols, head_dim in whole vectors.
-template <class A>
-void pack_whole_block(const A* from, int64_t stride, int64_t head_dim, A* to) {
-  constexpr int64_t kWidth = kLanes<A>;
-  for (int64_t l = 0; l < kBlockCols<A>; l += kWidth)
-    for (int64_t x = 0; x < head_dim; x += kWidth) {
-      Vec<A> square[kWidth];
-      for (int64_t i = 0; i < kWidth; ++i) square[i] = load(from + (l + i) * stride + x);
-      transpose<A>(square);
-      for (int64_t i = 0; i < kWidth; ++i) store<A>(to + (x + i) * kBlockCols<A> + l, square[i]);
-    }
+/// The left-hand side of a score: rows along head_dim, in units, packed into `buffer` of rows *
+/// width unless they can be used in place.
+template <class Terms, class T>
+Rows<typename Terms::Unit> score_rows(const T* from, int64_t stride, int64_t rows, int64_t head_dim,
+                                      int64_t width, typename Terms::Unit* buffer) {
+  if constexpr (Terms::kElements == 1) {
+    return rows_of(from, stride, rows, head_dim, width, buffer);
+  } else {
+    const int64_t depth = units_of<Terms>(head_dim);
+    lanes::pack_rows<Terms>(Operand<T>{from, stride, true, head_dim}, 0, rows, 0, depth, buffer,
+                            depth);
+    return {buffer, depth};
+  }
 }
 
-/// For tile_scores: blocks of kBlockCols rows; block b holds row b * kBlockCols + l, element x at
-/// to[(b * head_dim + x) * kBlockCols + l]. Missing rows are zeros.
-template <class T, class A>
-void pack_transposed(const T* from, int64_t stride, int64_t rows, int64_t head_dim, A* to) {
-  constexpr int64_t kCols = kBlockCols<A>;
-  for (int64_t first = 0; first < rows; first += kCols, to += head_dim * kCols) {
-    const int64_t present = std::min(kCols, rows - first);
-    if constexpr (std::is_same_v<T, A>)
-      if (present == kCols && head_dim % kLanes<A> == 0) {
-        pack_whole_block(from + first * stride, stride, head_dim, to);
-        continue;
-      }
-    for (int64_t l = 0; l < present; ++l) {
-      const T* const row = from + (first + l) * stride;
-      for (int64_t x = 0; x < head_dim; ++x) to[x * kCols + l] = static_cast<A>(row[x]);
-    }
-    for (int64_t l = present; l < kCols; ++l)
-      for (int64_t x = 0; x < head_dim; ++x) to[x * kCols + l] = 0;
-  }
+/// The right-hand side: blocks of kBlockCols rows; block b holds row b * kBlockCols + l, unit x at
+/// to[(b * depth + x) * kBlockCols + l]. Missing rows are zeros.
+template <class Terms, class T>
+void pack_keys(const T* from, int64_t stride, int64_t rows, int64_t head_dim,
+               typename Terms::Unit* to) {
+  PackedBlocks<Terms, kBlockCols<typename Terms::Sum>, T>::pack(
+      {from, stride, true, head_dim}, 0, rows, 0, units_of<Terms>(head_dim), to);
 }
 
 }  // namespace farfield::attention_cpu

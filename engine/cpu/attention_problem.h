@@ -6,6 +6,7 @@
 #include "engine/cpu/attention_pack.h"
 #include "engine/cpu/attention_terms.h"
 #include "engine/cpu/attention_tile.h"
+#include "engine/cpu/instruction_set.h"
 #include "engine/kernels/attention.h"
 #include "engine/kernels/attention_dropout.h"
 #include "engine/kernels/attention_normalizer.h"
@@ -15,6 +16,17 @@ namespace farfield::attention_cpu {
 template <class T>
 const T* data_or_null(const Tensor& x) {
   return x.defined() ? x.data<T>() : nullptr;
+}
+
+/// f(terms): how scores and their gradients are summed over head_dim: pairs of bfloat16 where a
+/// product of matrices multiplies such pairs. Both passes take the same.
+template <class T, class F>
+void with_score_terms(const F& f) {
+#if defined(__AVX512BF16__)
+  if constexpr (std::is_same_v<T, BFloat16>)
+    if (cpu_features().has_fast_pairs()) return f(Bf16Pairs{});
+#endif
+  f(Elements<Accumulate<T>>{});
 }
 
 /// The sizes and pointers of one call, T the element type, A its accumulation type. A "head" below

@@ -76,19 +76,20 @@ void add_product(int64_t rows, int64_t width, BlockProduct<Elements<A>> p) {
 }
 
 /// c[i, j] = sum over k of a[i, k] b[j, k] for every block with a visible pair. b comes packed by
-/// pack_transposed. Whole blocks of columns are written: c needs round_up(cols, kBlockCols) of
-/// them.
-template <class A>
-void tile_scores(const TileView& view, const A* a, int64_t lda, const A* packed, int64_t depth,
-                 A* c, int64_t ldc) {
-  constexpr int64_t kCols = kBlockCols<A>;
+/// pack_keys, and the inner dimension has `depth` units. Whole blocks of columns are written: c
+/// needs round_up(cols, kBlockCols) of them.
+template <class Terms>
+void tile_scores(const TileView& view, const typename Terms::Unit* a, int64_t lda,
+                 const typename Terms::Unit* packed, int64_t depth, typename Terms::Sum* c,
+                 int64_t ldc) {
+  constexpr int64_t kCols = kBlockCols<typename Terms::Sum>;
   for (int64_t j = 0; j < view.cols; j += kCols)
     for (int64_t i = 0; i < view.rows; i += kBlockRows) {
       const int64_t n = std::min<int64_t>(kBlockRows, view.rows - i);
       const Range keys = view.keys_of(i, n);
       if (keys.begin >= j + kCols || keys.end <= j) continue;
-      multiply_rows<Elements<A>, kBlockVectors, false, Update::set>(
-          n, {a + i * lda, lda, packed + j * depth, kCols, depth, A{1}, c + i * ldc + j, ldc});
+      multiply_rows<Terms, kBlockVectors, false, Update::set>(
+          n, {a + i * lda, lda, packed + j * depth, kCols, depth, 1, c + i * ldc + j, ldc});
     }
 }
 

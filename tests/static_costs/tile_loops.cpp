@@ -4,10 +4,10 @@
 
 namespace farfield::attention_cpu {
 
-template void tile_scores<float>(const TileView&, const float*, int64_t, const float*, int64_t,
-                                 float*, int64_t);
-template void tile_scores<double>(const TileView&, const double*, int64_t, const double*, int64_t,
-                                  double*, int64_t);
+template void tile_scores<Elements<float>>(const TileView&, const float*, int64_t, const float*,
+                                           int64_t, float*, int64_t);
+template void tile_scores<Elements<double>>(const TileView&, const double*, int64_t, const double*,
+                                            int64_t, double*, int64_t);
 template void add_over_keys<float>(const TileView&, const float*, int64_t, const float*, int64_t,
                                    int64_t, float, float*, int64_t);
 template void add_over_keys<double>(const TileView&, const double*, int64_t, const double*, int64_t,

@@ -33,7 +33,8 @@ HostKind kind_of(std::string_view opcode, std::string_view operands, bool has_fr
   if (vector == 0) return HostKind::other;
   if (const size_t stack = on_stack(operands, has_frame); stack != std::string_view::npos)
     return stack > vector ? HostKind::to_stack : HostKind::from_stack;  // where it goes comes last
-  if (opcode.starts_with("vfmadd") || opcode.starts_with("vfnmadd") || opcode.starts_with("vmulp"))
+  if (opcode.starts_with("vfmadd") || opcode.starts_with("vfnmadd") ||
+      opcode.starts_with("vmulp") || opcode.starts_with("vdpbf16ps"))
     return HostKind::multiply;
   return HostKind::other;
 }

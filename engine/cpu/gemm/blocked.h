@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/cpu/gemm/pack.h"
 #include "engine/cpu/gemm/panels.h"
+#include "engine/cpu/pack.h"
 
 namespace farfield::lanes {
 inline namespace FARFIELD_LANES {
@@ -19,13 +19,12 @@ class BlockedProduct {
  public:
   using Unit = typename Terms::Unit;
 
-  static int64_t units(int64_t k) { return (k + Terms::kElements - 1) / Terms::kElements; }
-
   /// Columns [n0, n0 + n) of B, n0 a multiple of kPackedCols: block after block of kPackedCols,
   /// each with all of the inner dimension.
   static void pack_b(const Gemm& p, int64_t n0, int64_t n, Unit* to) {
     PackedBlocks<Terms, kPackedCols, T>::pack(
-        {static_cast<const T*>(p.b), p.ldb, p.transpose_b, p.k}, n0, n, 0, units(p.k), to);
+        {static_cast<const T*>(p.b), p.ldb, p.transpose_b, p.k}, n0, n, 0, units_of<Terms>(p.k),
+        to);
   }
 
   /// p.m rows of c, p.n columns, whose B is packed.
@@ -48,7 +47,7 @@ class BlockedProduct {
         : a_{static_cast<const T*>(p.a), p.lda, !kTransposed, p.k},
           m_(p.m),
           n_(p.n),
-          depth_(units(p.k)),
+          depth_(units_of<Terms>(p.k)),
           packed_(packed),
           c_(c),
           ldc_(ldc) {}

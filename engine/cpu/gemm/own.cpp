@@ -28,7 +28,7 @@ struct Packed {
   using Unit = typename Terms::Unit;
 
   static int64_t bytes(const Gemm& p) {
-    return Blocked::units(p.k) * lanes::kPackedCols * static_cast<int64_t>(sizeof(Unit));
+    return lanes::units_of<Terms>(p.k) * lanes::kPackedCols * static_cast<int64_t>(sizeof(Unit));
   }
   static void pack(const Gemm& p, int64_t n0, int64_t n, void* to) {
     Blocked::pack_b(p, n0, n, static_cast<Unit*>(to));

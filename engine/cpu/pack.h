@@ -32,16 +32,22 @@ struct Operand {
   }
 };
 
+/// Units along an inner dimension of so many elements.
+template <class Terms>
+constexpr int64_t units_of(int64_t n_inner) {
+  return (n_inner + Terms::kElements - 1) / Terms::kElements;
+}
+
 /// Units from elements of type T.
 template <class Terms, class T>
 struct Units;
 
-template <class T>
-struct Units<Elements<float>, T> {
-  static float one(const T* x, const T*) { return static_cast<float>(*x); }
+template <class A, class T>
+struct Units<Elements<A>, T> {
+  static A one(const T* x, const T*) { return static_cast<A>(*x); }
   template <class V>
   static V vector(const T* x, const T*) {
-    if constexpr (std::is_same_v<T, float>) {
+    if constexpr (std::is_same_v<T, A>) {
       V v;
       std::memcpy(&v, x, sizeof v);
       return v;
@@ -74,19 +80,37 @@ struct Units<Bf16Pairs, BFloat16> {
 };
 #endif
 
+/// A vector of units whose elements are contiguous.
+template <class Terms, class T>
+Vec<typename Terms::Sum> units_in_row(const T* row) {
+  using V = Vec<typename Terms::Sum>;
+  if constexpr (Terms::kElements * sizeof(T) == sizeof(typename Terms::Unit)) {
+    V x;
+    std::memcpy(&x, row, sizeof x);
+    return x;
+  } else {
+    return Units<Terms, T>::template vector<V>(row, nullptr);
+  }
+}
+
 /// Units [unit, unit + n_unit) of rows [first, first + n) of an operand, each row's side by side:
 /// to[r * stride + u]. The operand's inner dimension is contiguous.
 template <class Terms, class T>
 void pack_rows(const Operand<T>& from, int64_t first, int64_t n, int64_t unit, int64_t n_unit,
                typename Terms::Unit* to, int64_t stride) {
-  constexpr int64_t kElements = Terms::kElements;
+  constexpr int64_t kElements = Terms::kElements, kWidth = kLanes<typename Terms::Sum>;
   const int64_t begin = unit * kElements, whole = std::min(n_unit, from.n_inner / kElements - unit);
   for (int64_t r = 0; r < n; ++r, to += stride) {
     const T* const row = from.at(first + r, begin);
-    if constexpr (kElements * sizeof(T) == sizeof(*to))
-      std::memcpy(to, row, static_cast<size_t>(whole) * sizeof(*to));
-    else
-      for (int64_t u = 0; u < whole; ++u) to[u] = Units<Terms, T>::one(row + u, nullptr);
+    int64_t u = 0;
+    for (; u + kWidth <= whole; u += kWidth) {
+      const auto v = units_in_row<Terms>(row + u * kElements);
+      std::memcpy(to + u, &v, sizeof v);
+    }
+    for (; u < whole; ++u) {
+      const T* const x = row + u * kElements;
+      to[u] = Units<Terms, T>::one(x, kElements > 1 ? x + 1 : nullptr);
+    }
     if (whole < n_unit) to[whole] = Units<Terms, T>::one(row + whole * kElements, nullptr);
   }
 }
@@ -115,8 +139,9 @@ class PackedBlocks {
  private:
   using Make = Units<Terms, T>;
   static constexpr int64_t kElements = Terms::kElements;
-  static constexpr bool kIsWhole = W % kLanes<float> == 0;  // in vectors
-  static constexpr int64_t kWidth = kLanes<float>;
+  using Sum = typename Terms::Sum;
+  static constexpr int64_t kWidth = kLanes<Sum>;
+  static constexpr bool kIsWhole = W % kWidth == 0;  // in vectors
 
   PackedBlocks(const Operand<T>& from, int64_t first, int64_t unit, int64_t n_unit, Unit* to)
       : from_(from), first_(first), unit_(unit), n_unit_(n_unit), to_(to) {}
@@ -160,7 +185,7 @@ class PackedBlocks {
                                                                : kRest >= 16 ? 16
                                                                              : 0);
     if constexpr (kBytes > 0) {
-      typedef float V __attribute__((vector_size(kBytes)));
+      typedef Sum V __attribute__((vector_size(kBytes)));
       const V v = Make::template vector<V>(x + r, y == nullptr ? nullptr : y + r);
       std::memcpy(to + r, &v, sizeof v);
       copy_units<r + kBytes / static_cast<int64_t>(sizeof(Unit))>(x, y, to);
@@ -170,36 +195,28 @@ class PackedBlocks {
   }
 
   // A whole block, whose units lie side by side: squares of as many rows as units are turned in
-  // registers, where bits are moved, whatever they mean.
-  void turn(int64_t row) const {
+  // registers, where bits are moved, whatever they mean. Out of line: a square has all registers.
+  [[gnu::noinline]] void turn(int64_t row) const {
     int64_t done = 0;
     if constexpr (kIsWhole) {
       const int64_t whole = std::min(n_unit_, from_.n_inner / kElements - unit_);
       for (; done + kWidth <= whole; done += kWidth)
         for (int64_t r = row; r < row + W; r += kWidth) {
-          Vec<float> square[kWidth];
+          Vec<Sum> square[kWidth];
+#pragma GCC unroll 16
           for (int64_t i = 0; i < kWidth; ++i) {
             const T* const x = element(r + i, done);
             __builtin_prefetch(x + W * from_.ld);  // for the next block
-            square[i] = units(x);
+            square[i] = units_in_row<Terms>(x);
           }
-          transpose<float>(square);
+          transpose<Sum>(square);
+#pragma GCC unroll 16
           for (int64_t i = 0; i < kWidth; ++i)
             std::memcpy(at(r, done + i), &square[i], sizeof square[i]);
         }
     }
     one_by_one(row, row + W, done);
   }
-  static Vec<float> units(const T* row) {
-    if constexpr (kElements * sizeof(T) == sizeof(float)) {
-      Vec<float> x;
-      std::memcpy(&x, row, sizeof x);
-      return x;
-    } else {
-      return Make::template vector<Vec<float>>(row, nullptr);
-    }
-  }
-
   const Operand<T>& from_;
   int64_t first_, unit_, n_unit_;
   Unit* to_;
