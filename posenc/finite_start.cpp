@@ -59,7 +59,9 @@ void require_finite_start(const Composition& asked) {
     const int64_t middle = fine + (shortest - fine) / 2;
     (bad_gradients(encoding, middle).empty() ? fine : shortest) = middle;
   }
-  const BadGradient bad = bad_gradients(encoding, shortest).front();
+  BadGradient bad = bad_gradients(encoding, shortest).front();
+  // A NaN's sign means nothing, and processors differ in it.
+  if (std::isnan(bad.gradient)) bad.gradient = std::abs(bad.gradient);
   fail<ConfigError>(
       "posenc", "expected a gradient of at most ", kMostGradient, ", which float32 can hold, ",
       "by ", bad.parameter, bad.is_of_heads ? " of head " : " at element ", bad.at + 1,

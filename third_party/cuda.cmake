@@ -1,9 +1,12 @@
 # nvcc of CUDA 13 or later, when there is one: the language CUDA, CUDAToolkit and
 # farfield_nvcc_flags, what every target with kernels is compiled with. Sets FARFIELD_HAS_NVCC in any
 # case.
+set(FARFIELD_HAS_NVCC FALSE)
+if(CMAKE_CROSSCOMPILING)  # its code for the host would be for this machine
+  return()
+endif()
 include(CheckLanguage)
 check_language(CUDA)
-set(FARFIELD_HAS_NVCC FALSE)
 if(NOT CMAKE_CUDA_COMPILER)
   return()
 endif()

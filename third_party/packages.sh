@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The system packages that ./check and ./demo need, and how to install them. Both source this file.
-# As a program, packages.sh [build | check | full]... installs the named lists (default: build).
+# As a program, packages.sh [build | check | full | arm64]... installs the named lists (default: build).
 
 # To build and run everything, and to test it; what each is for: third_party/README.md
 build_packages=(
@@ -11,6 +11,13 @@ build_packages=(
 )
 check_packages=(clang-format xz-utils)
 full_packages=(clang slurm-wlm munge debootstrap)
+# To build for arm64 elsewhere and to run that; and the libraries that arm64_sysroot.sh unpacks for it:
+# third_party/README.md, "arm64"
+arm64_packages=(g++-aarch64-linux-gnu qemu-user)
+arm64_libraries=(
+  libeigen3-dev libboost-program-options-dev libboost-test-dev
+  nlohmann-json3-dev libzstd-dev zlib1g-dev libutf8proc-dev libxxhash-dev
+)
 
 is_installed() {
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
@@ -73,7 +80,8 @@ if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
       build) wanted+=("${build_packages[@]}") ;;
       check) wanted+=("${check_packages[@]}") ;;
       full) wanted+=("${full_packages[@]}") ;;
-      *) echo "packages: expected build, check or full, got '$list'" >&2; exit 2 ;;
+      arm64) wanted+=("${arm64_packages[@]}") ;;
+      *) echo "packages: expected build, check, full or arm64, got '$list'" >&2; exit 2 ;;
     esac
   done
   need_packages "${wanted[@]}"

@@ -68,13 +68,38 @@ std::optional<int64_t> left_in_group(fs::path folder, const fs::path& mount, con
 
 constexpr const char* kStatus = "/proc/self/status";
 
+// Linux has no names for cores of ARM, only the numbers of their register MIDR_EL1. Cores of
+// servers and of small boards, as Linux numbers them in arch/arm64/include/asm/cputype.h.
+struct ArmCore {
+  const char* implementer;
+  const char* part;
+  const char* name;
+};
+constexpr ArmCore kArmCores[] = {
+    {"0x41", "0xd03", "ARM Cortex-A53"},  {"0x41", "0xd07", "ARM Cortex-A57"},
+    {"0x41", "0xd08", "ARM Cortex-A72"},  {"0x41", "0xd0b", "ARM Cortex-A76"},
+    {"0x41", "0xd0c", "ARM Neoverse-N1"}, {"0x41", "0xd40", "ARM Neoverse-V1"},
+    {"0x41", "0xd49", "ARM Neoverse-N2"}, {"0x41", "0xd4f", "ARM Neoverse-V2"},
+    {"0x46", "0x001", "Fujitsu A64FX"},   {"0xc0", "0xac3", "Ampere-1"},
+};
+
 }  // namespace
 
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.compare(0, 10, "model name") == 0) return line.substr(line.find(':') + 2);
-  return "unknown";
+std::string processor_name(const fs::path& root) {
+  std::ifstream file(root / "proc/cpuinfo");
+  std::string implementer, part;
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (colon == std::string::npos) continue;
+    const std::string value = line.substr(colon + 2);
+    if (line.starts_with("model name")) return value;
+    if (line.starts_with("CPU implementer")) implementer = value;
+    if (line.starts_with("CPU part")) part = value;
+  }
+  if (implementer.empty() || part.empty()) return "unknown";
+  for (const ArmCore& core : kArmCores)
+    if (implementer == core.implementer && part == core.part) return core.name;
+  return concat("ARM, implementer ", implementer, ", part ", part);
 }
 
 std::string machine_name(const Device& device) {

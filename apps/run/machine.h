@@ -8,8 +8,8 @@
 
 namespace farfield::run {
 
-/// As its maker calls it; "unknown" where the system does not say.
-std::string processor_name();
+/// As its maker calls it; "unknown" where the system does not say. `root` is where /proc lies.
+std::string processor_name(const std::filesystem::path& root = "/");
 /// A name that identifies the machine of a measured time: its host name, processor and number of
 /// processors, and the name of a device.
 std::string machine_name(const Device& device);

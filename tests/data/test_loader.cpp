@@ -10,7 +10,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::data {
-BOOST_AUTO_TEST_SUITE(test_loader)  // ctest: threads
+BOOST_AUTO_TEST_SUITE(test_loader)  // ctest: threads arm64
 namespace {
 
 // A file with tokens 0, 1, 2, ... n - 1.

@@ -8,7 +8,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::data {
-BOOST_AUTO_TEST_SUITE(test_permutation)
+BOOST_AUTO_TEST_SUITE(test_permutation)  // ctest: arm64
 namespace {
 
 BOOST_AUTO_TEST_CASE(every_number_comes_exactly_once) {

@@ -10,7 +10,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::data {
-BOOST_AUTO_TEST_SUITE(test_token_file)
+BOOST_AUTO_TEST_SUITE(test_token_file)  // ctest: arm64
 namespace {
 
 struct Fixture {

@@ -10,7 +10,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_allocator)
+BOOST_AUTO_TEST_SUITE(test_allocator)  // ctest: arm64
 namespace {
 
 // A device with room for `room` bytes that counts what it gave and got back.

@@ -8,7 +8,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_autograd)  // ctest: on_cuda
+BOOST_AUTO_TEST_SUITE(test_autograd)  // ctest: on_cuda arm64
 namespace {
 
 // y = x with a history: gradients pass through.

@@ -13,7 +13,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_optim)  // ctest: on_cuda
+BOOST_AUTO_TEST_SUITE(test_optim)  // ctest: on_cuda arm64
 namespace {
 
 using test::clipped_step;

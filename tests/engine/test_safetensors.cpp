@@ -12,7 +12,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_safetensors)  // ctest: on_cuda
+BOOST_AUTO_TEST_SUITE(test_safetensors)  // ctest: on_cuda arm64
 namespace {
 
 std::string file_bytes(const std::string& header, const std::string& data) {

@@ -8,7 +8,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_shape)
+BOOST_AUTO_TEST_SUITE(test_shape)  // ctest: arm64
 namespace {
 
 BOOST_AUTO_TEST_CASE(sizes_are_read_from_both_ends) {

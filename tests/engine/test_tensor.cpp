@@ -10,7 +10,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_tensor)  // ctest: on_cuda
+BOOST_AUTO_TEST_SUITE(test_tensor)  // ctest: on_cuda arm64
 namespace {
 
 BOOST_AUTO_TEST_CASE(copies_share_elements_and_clones_do_not) {

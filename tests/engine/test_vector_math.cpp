@@ -6,7 +6,7 @@
 #include "tests/support/largest_error.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_vector_math)
+BOOST_AUTO_TEST_SUITE(test_vector_math)  // ctest: arm64
 namespace {
 
 // Largest error of f against g over evenly spaced floats, relative to |g| when asked.

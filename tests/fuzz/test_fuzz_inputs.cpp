@@ -12,7 +12,7 @@
 #include "tests/support/source_dir.h"
 
 namespace farfield::test {
-BOOST_AUTO_TEST_SUITE(test_fuzz_inputs)  // ctest: sanitize
+BOOST_AUTO_TEST_SUITE(test_fuzz_inputs)  // ctest: sanitize arm64:slow
 namespace {
 
 namespace fs = std::filesystem;

@@ -5,7 +5,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::posenc {
-BOOST_AUTO_TEST_SUITE(test_finite_start)
+BOOST_AUTO_TEST_SUITE(test_finite_start)  // ctest: arm64
 namespace {
 
 void start(std::string_view expression) {

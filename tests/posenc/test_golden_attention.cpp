@@ -8,7 +8,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::posenc {
-BOOST_AUTO_TEST_SUITE(test_golden_attention)  // ctest: on_cuda
+BOOST_AUTO_TEST_SUITE(test_golden_attention)  // ctest: on_cuda arm64
 namespace {
 
 using namespace golden_attention;

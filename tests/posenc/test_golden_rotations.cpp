@@ -4,7 +4,7 @@
 #include "tests/support/golden_attention.h"
 
 namespace farfield::posenc {
-BOOST_AUTO_TEST_SUITE(test_golden_rotations)  // ctest: on_cuda
+BOOST_AUTO_TEST_SUITE(test_golden_rotations)  // ctest: on_cuda arm64
 namespace {
 
 using namespace golden_attention;

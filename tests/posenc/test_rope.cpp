@@ -4,7 +4,7 @@
 #include "tests/support/encodings.h"
 
 namespace farfield::posenc {
-BOOST_AUTO_TEST_SUITE(test_rope)  // ctest: on_cuda
+BOOST_AUTO_TEST_SUITE(test_rope)  // ctest: on_cuda arm64
 namespace {
 
 using farfield::test::golden;

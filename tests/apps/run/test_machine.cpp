@@ -26,6 +26,20 @@ struct Root {
   int64_t available() const { return available_memory(folder.path()); }
 };
 
+BOOST_AUTO_TEST_CASE(a_processor_is_named_as_its_maker_or_its_architecture_calls_it) {
+  const Root root;
+  const auto name = [&](const std::string& lines) {
+    root.write("proc/cpuinfo", lines);
+    return processor_name(root.folder.path());
+  };
+  BOOST_TEST(processor_name(root.folder.path()) == "unknown");
+  BOOST_TEST(name("processor\t: 0\nmodel name\t: AMD EPYC 9R14\n") == "AMD EPYC 9R14");
+  const std::string arm = "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\n";
+  BOOST_TEST(name(arm + "CPU architecture: 8\nCPU part\t: 0xd0c\n") == "ARM Neoverse-N1");
+  BOOST_TEST(name(arm + "CPU part\t: 0xfff\n") == "ARM, implementer 0x41, part 0xfff");
+  BOOST_TEST(name(arm) == "unknown");
+}
+
 BOOST_AUTO_TEST_CASE(without_a_limit_the_host_says_what_is_available) {
   const Root root;
   BOOST_TEST(root.available() == 0);  // not known

@@ -11,6 +11,7 @@
 
 #include "apps/train/requeue.h"
 #include "engine/base/file.h"
+#include "tests/support/emulation.h"
 #include "tests/support/temp_folder.h"
 
 BOOST_AUTO_TEST_SUITE(test_requeue)
@@ -123,8 +124,9 @@ BOOST_AUTO_TEST_CASE(what_slurm_refuses_is_said) {
 }
 
 BOOST_AUTO_TEST_CASE(without_slurm_nothing_is_requeued) {
-  BOOST_TEST(ask({.squeue = "", .scontrol = ""})
-                 .said.find("job 17 is not requeued: [process] squeue: cannot be started") == 0);
+  if (!test::skip_if_emulated("posix_spawn() does not say there that a program is missing"))
+    BOOST_TEST(ask({.squeue = "", .scontrol = ""})
+                   .said.find("job 17 is not requeued: [process] squeue: cannot be started") == 0);
   Job job;
   job.variables.clear();
   const Asked asked = ask(job);

@@ -11,7 +11,7 @@
 #include "tests/support/temp_folder.h"
 
 namespace farfield::data {
-BOOST_AUTO_TEST_SUITE(test_megatron)
+BOOST_AUTO_TEST_SUITE(test_megatron)  // ctest: arm64
 namespace {
 
 using Ids = std::vector<int32_t>;

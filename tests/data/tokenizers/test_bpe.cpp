@@ -9,7 +9,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield::data {
-BOOST_AUTO_TEST_SUITE(test_bpe)
+BOOST_AUTO_TEST_SUITE(test_bpe)  // ctest: arm64
 namespace {
 
 BOOST_AUTO_TEST_CASE(merges_are_joined_in_the_order_of_their_ranks) {

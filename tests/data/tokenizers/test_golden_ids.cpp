@@ -8,7 +8,7 @@
 #include "tests/support/data_dir.h"
 
 namespace farfield::data {
-BOOST_AUTO_TEST_SUITE(test_golden_ids)
+BOOST_AUTO_TEST_SUITE(test_golden_ids)  // ctest: arm64
 namespace {
 
 using nlohmann::json;

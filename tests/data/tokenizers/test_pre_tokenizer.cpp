@@ -6,7 +6,7 @@
 #include "data/tokenizers/pre_tokenizer.h"
 
 namespace farfield::data {
-BOOST_AUTO_TEST_SUITE(test_pre_tokenizer)
+BOOST_AUTO_TEST_SUITE(test_pre_tokenizer)  // ctest: arm64
 namespace {
 
 using Pieces = std::vector<std::string>;

@@ -5,7 +5,7 @@
 #include "engine/base/utf8.h"
 
 namespace farfield::data {
-BOOST_AUTO_TEST_SUITE(test_unicode)
+BOOST_AUTO_TEST_SUITE(test_unicode)  // ctest: arm64
 namespace {
 
 std::string utf8(std::initializer_list<uint32_t> code_points) {

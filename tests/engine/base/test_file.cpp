@@ -13,7 +13,7 @@
 #include "tests/support/unprivileged.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_file)
+BOOST_AUTO_TEST_SUITE(test_file)  // ctest: arm64
 namespace {
 
 namespace fs = std::filesystem;

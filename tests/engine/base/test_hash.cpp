@@ -3,7 +3,7 @@
 #include "engine/base/hash.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_hash)
+BOOST_AUTO_TEST_SUITE(test_hash)  // ctest: arm64
 namespace {
 
 // Published test values of the xxHash project.

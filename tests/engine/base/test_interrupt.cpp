@@ -6,7 +6,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_interrupt)  // ctest: threads
+BOOST_AUTO_TEST_SUITE(test_interrupt)  // ctest: threads arm64
 namespace {
 
 std::atomic<int> questions_left{0};

@@ -5,7 +5,7 @@
 #include "tests/support/messages.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_json)
+BOOST_AUTO_TEST_SUITE(test_json)  // ctest: arm64
 namespace {
 
 Json read(const std::string& text) { return read_json({"test", "dir/file.json", text}); }

@@ -14,10 +14,11 @@
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
+#include "tests/support/emulation.h"
 #include "tests/support/messages.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_parallel)  // ctest: threads
+BOOST_AUTO_TEST_SUITE(test_parallel)  // ctest: threads arm64
 namespace {
 
 const int kThreads[] = {1, 2, 3, 7};
@@ -139,6 +140,7 @@ BOOST_AUTO_TEST_CASE(threads_that_the_system_does_not_give_are_an_error_and_chan
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   BOOST_TEST_MESSAGE("skipped: the sanitizer needs its address space");
 #else
+  if (test::skip_if_emulated("it does not pass a limit of the address space on")) return;
   set_thread_count(2);
   rlimit before{};
   ::getrlimit(RLIMIT_AS, &before);

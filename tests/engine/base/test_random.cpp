@@ -5,7 +5,7 @@
 #include "engine/base/random.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_random)
+BOOST_AUTO_TEST_SUITE(test_random)  // ctest: arm64
 namespace {
 
 // kat_vectors of the Random123 library, philox4x32 with 10 rounds: counter, key, result.

@@ -6,7 +6,7 @@
 #include "engine/base/text.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_text)
+BOOST_AUTO_TEST_SUITE(test_text)  // ctest: arm64
 namespace {
 
 struct Named {

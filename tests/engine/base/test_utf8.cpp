@@ -4,7 +4,7 @@
 #include "engine/base/utf8.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_utf8)
+BOOST_AUTO_TEST_SUITE(test_utf8)  // ctest: arm64
 namespace {
 
 std::string repaired(std::string text, int64_t expected_count) {

@@ -13,7 +13,7 @@
 #include "engine/comm/communicator.h"
 #include "tests/support/processes.h"
 
-BOOST_AUTO_TEST_SUITE(test_communicator)  // ctest: threads
+BOOST_AUTO_TEST_SUITE(test_communicator)  // ctest: threads arm64
 
 using namespace farfield;
 using comm::Communicator;

@@ -16,7 +16,7 @@
 #include "tests/support/messages.h"
 #include "tests/support/processes.h"
 
-BOOST_AUTO_TEST_SUITE(test_tcp_transport)  // ctest: threads
+BOOST_AUTO_TEST_SUITE(test_tcp_transport)  // ctest: threads arm64
 
 using namespace farfield;
 using namespace farfield::comm;

@@ -7,7 +7,7 @@
 #include "tests/support/largest_error.h"
 
 namespace farfield::attention_cpu {
-BOOST_AUTO_TEST_SUITE(test_attention_exp)
+BOOST_AUTO_TEST_SUITE(test_attention_exp)  // ctest: arm64
 namespace {
 
 using Types = std::tuple<float, double>;

@@ -5,7 +5,7 @@
 #include "tests/support/attention_problem.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_flush_denormals)
+BOOST_AUTO_TEST_SUITE(test_flush_denormals)  // ctest: arm64
 namespace {
 
 // Half of the smallest number with full precision, computed now.

@@ -3,7 +3,7 @@
 #include "engine/cpu/instruction_set.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_instruction_set)
+BOOST_AUTO_TEST_SUITE(test_instruction_set)  // ctest: arm64
 namespace {
 
 // A Sapphire Rapids as it should be.

@@ -9,7 +9,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_turn_heads)
+BOOST_AUTO_TEST_SUITE(test_turn_heads)  // ctest: arm64
 
 BOOST_AUTO_TEST_CASE(heads_turned_where_they_lie_have_the_bits_of_those_split) {
   for (const DType dtype : {DType::f64, DType::f32, DType::bf16})

@@ -14,7 +14,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_attention_grouped)  // ctest: sanitize
+BOOST_AUTO_TEST_SUITE(test_attention_grouped)  // ctest: sanitize arm64
 namespace {
 
 using test::grouped_rules;

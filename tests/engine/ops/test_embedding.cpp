@@ -10,7 +10,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_embedding)  // ctest: on_cuda
+BOOST_AUTO_TEST_SUITE(test_embedding)  // ctest: on_cuda arm64
 namespace {
 
 const DType kFloats[] = {DType::f64, DType::f32, DType::bf16};

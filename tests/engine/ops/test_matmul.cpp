@@ -8,7 +8,7 @@
 #include "tests/support/grad_check.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_matmul)  // ctest: on_cuda
+BOOST_AUTO_TEST_SUITE(test_matmul)  // ctest: on_cuda arm64
 namespace {
 
 double gelu(double u) { return 0.5 * u * std::erfc(-u * std::sqrt(0.5)); }

@@ -10,7 +10,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_norm)  // ctest: on_cuda:sanitize
+BOOST_AUTO_TEST_SUITE(test_norm)  // ctest: on_cuda:sanitize arm64
 namespace {
 
 constexpr double kEps = 1e-5;

@@ -9,7 +9,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_pointwise)  // ctest: on_cuda
+BOOST_AUTO_TEST_SUITE(test_pointwise)  // ctest: on_cuda arm64
 namespace {
 
 struct Unary {

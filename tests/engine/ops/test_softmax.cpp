@@ -9,7 +9,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_softmax)  // ctest: on_cuda:sanitize
+BOOST_AUTO_TEST_SUITE(test_softmax)  // ctest: on_cuda:sanitize arm64
 namespace {
 
 BOOST_AUTO_TEST_CASE(a_small_row_by_hand) {

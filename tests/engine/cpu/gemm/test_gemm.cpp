@@ -8,7 +8,7 @@
 #include "tests/engine/cpu/gemm/cases.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_gemm)
+BOOST_AUTO_TEST_SUITE(test_gemm)  // ctest: arm64:slow
 namespace {
 
 using namespace test;

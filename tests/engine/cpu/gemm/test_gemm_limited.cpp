@@ -10,7 +10,7 @@
 #include "tests/support/random_tensor.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_gemm_limited)
+BOOST_AUTO_TEST_SUITE(test_gemm_limited)  // ctest: arm64
 namespace {
 
 const GemmLibrary& limited() {

@@ -5,7 +5,7 @@
 #include "engine/cpu/gemm/panels.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_gemm_panels)
+BOOST_AUTO_TEST_SUITE(test_gemm_panels)  // ctest: arm64
 namespace {
 
 void covers_once(const Cut& cut, int64_t size) {

@@ -5,7 +5,7 @@
 #include "engine/cpu/attention_row_bias_sums.h"
 
 namespace farfield::attention_cpu {
-BOOST_AUTO_TEST_SUITE(test_attention_row_bias_sums)
+BOOST_AUTO_TEST_SUITE(test_attention_row_bias_sums)  // ctest: arm64
 namespace {
 
 // A run of keys ends anywhere in a vector, and vectors are read whole: what lies behind the arrays
