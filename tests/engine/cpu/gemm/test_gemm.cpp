@@ -119,19 +119,6 @@ BOOST_AUTO_TEST_CASE(results_are_the_same_bits_with_one_two_and_three_threads) {
   set_thread_count(before);
 }
 
-// Several slices of the inner dimension, odd ones, blocks with few rows and columns.
-BOOST_AUTO_TEST_CASE(blocks_at_every_edge_agree_with_plain_loops) {
-  for (const GemmLibrary& library : gemm_libraries()) {
-    if (library.packed == nullptr) continue;
-    for (const int64_t m : {11, 12, 13, 97})
-      for (const int64_t n : {15, 33, 80})
-        for (const int64_t k : {2, 17, 512, 531})
-          for (const bool accumulate : {false, true})
-            check_against_loops(library, {m, n, k}, 1, accumulate);
-    check_against_loops(library, {100, 530, 1025}, 0, true);  // two panels of columns, three slices
-  }
-}
-
 // More of B than is packed at a time.
 BOOST_AUTO_TEST_CASE(groups_of_packed_columns_agree_with_plain_loops) {
   for (const GemmLibrary& library : gemm_libraries())
