@@ -29,8 +29,8 @@ struct InstructionChoice {
   /// The library must not use AMX: it trusts CPUID, and dies of SIGILL if tiles cannot be
   /// configured.
   bool hold_below_amx = false;
-  /// Products of bfloat16 go to the library unchanged. Otherwise they are widened to float32, which
-  /// is faster without AMX tiles: 252 against 131 GFLOP/s with AVX512-BF16 alone.
+  /// Products of bfloat16 go to the library unchanged. Without AMX tiles its kernels are slower
+  /// than our own, even where these widen to float32: 131 and 252 GFLOP/s with AVX512-BF16 alone.
   bool bf16 = false;
   std::string why_widened;  ///< for people; empty with bf16
 };

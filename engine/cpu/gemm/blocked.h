@@ -39,6 +39,7 @@ class BlockedProduct {
   /// Units of the inner dimension multiplied at a time: a block's rows of A stay in the first-level
   /// cache, a panel's columns of B in the second.
   static constexpr int64_t kMostDepth = 512;
+
   // A slice of the inner dimension after the other, in each the panel's rows block by block.
   template <bool kTransposed>
   class Slices {
@@ -79,8 +80,9 @@ class BlockedProduct {
       BlockProduct<Terms> block{
           rows, kLda, packed_ + unit_ * kPackedCols, kPackedCols, n_unit_, 1, c_ + row * ldc_,
           ldc_};
-      // The next rows are fetched meanwhile.
-      const int64_t n_block = (n_ + kPackedCols - 1) / kPackedCols, n_line = lines_of_rows();
+      // The next rows are fetched meanwhile, so many cache lines of each for a block.
+      const int64_t n_block = (n_ + kPackedCols - 1) / kPackedCols;
+      const int64_t n_line = (n_unit_ * Terms::kElements + kElementsOfLine - 1) / kElementsOfLine;
       const Cut lines{n_line, (n_line + n_block - 1) / n_block};
       for (int64_t column = 0, i = 0; column < n_; column += kPackedCols, ++i) {
         if (!kTransposed && i < lines.count()) fetch(row + n_row, lines.begin(i), lines.length(i));
@@ -117,22 +119,13 @@ class BlockedProduct {
           c[r * ldc + j] = (accumulate ? c[r * ldc + j] : 0) + sums[r * kPackedCols + j];
     }
 
-    // Cache lines that hold a block's rows in this slice: of one row if its elements are
-    // contiguous.
-    int64_t lines_of_rows() const {
-      const int64_t n_element = n_unit_ * Terms::kElements;
-      return kTransposed ? n_element : (n_element + kElementsOfLine - 1) / kElementsOfLine;
-    }
-    // Lines [begin, begin + n) of the rows from `row` on, which may lie beyond the last.
+    // Cache lines [begin, begin + n) of this slice of the rows from `row` on, which may lie beyond
+    // the last.
     void fetch(int64_t row, int64_t begin, int64_t n) const {
       const int64_t inner = unit_ * Terms::kElements;
-      for (int64_t line = begin; line < begin + n; ++line) {
-        if constexpr (kTransposed)
-          __builtin_prefetch(a_.at(row, inner + line));
-        else
-          for (int64_t r = 0; r < kBlockRows; ++r)
-            __builtin_prefetch(a_.at(row + r, inner + line * kElementsOfLine));
-      }
+      for (int64_t line = begin; line < begin + n; ++line)
+        for (int64_t r = 0; r < kBlockRows; ++r)
+          __builtin_prefetch(a_.at(row + r, inner + line * kElementsOfLine));
     }
     static constexpr int64_t kElementsOfLine = 64 / static_cast<int64_t>(sizeof(T));
 
@@ -142,6 +135,8 @@ class BlockedProduct {
     float* const c_;
     const int64_t ldc_;
     int64_t unit_ = 0, n_unit_ = 0;  // of the slice
+    // The panel's rows, where a row of op(A) is a column of A: a block's alone would read a part of
+    // each cache line.
     Buffer<Unit> all_rows_{kTransposed ? round_up(m_, kBlockRows) * kMostDepth : 0};
     alignas(64) Unit rows_[kBlockRows * kRowStride];
   };

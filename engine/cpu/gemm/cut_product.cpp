@@ -10,7 +10,19 @@ namespace {
 // Bytes of B that are packed at a time: they stay in the third-level cache.
 constexpr int64_t kMostPacked = int64_t{4} << 20;
 
+// The same for columns of which a panel needs all at once.
+constexpr int64_t kMostOfPanel = int64_t{8} << 20;
+
 }  // namespace
+
+int64_t longest_inner(const GemmLibrary& library, const Gemm& p) {
+  if (library.packed == nullptr || is_thin(p)) return p.k;
+  const Cut columns = cut_packed(p.m, p.n, p.k, *library.packed).n;
+  const int64_t bytes = library.packed->bytes(p) * (columns.step / library.packed->columns);
+  const int64_t parts = (bytes + kMostOfPanel - 1) / kMostOfPanel;
+  constexpr int64_t kStep = 16;
+  return ((p.k + parts - 1) / parts + kStep - 1) / kStep * kStep;
+}
 
 CutProduct::CutProduct(const GemmLibrary& library, const Gemm& p, bool may_cut_k)
     : library_(library), packed_(is_thin(p) ? nullptr : library.packed), product_(p) {

@@ -15,6 +15,10 @@ struct Panel {
   const void* packed = nullptr;
 };
 
+/// The longest inner dimension whose B is packed at once: longer products are cut, and their parts
+/// added in order.
+int64_t longest_inner(const GemmLibrary& library, const Gemm& product);
+
 /// A product to be computed panel by panel on all threads, with B in the form that the library
 /// wants. m, n, k >= 1. The cuts depend on the shape alone.
 class CutProduct {

@@ -39,6 +39,33 @@ void product_in_parts(CutProduct& product, const Gemm& p) {
   });
 }
 
+// A long inner dimension part by part, so that little memory is needed.
+void product_of_long(const GemmLibrary& library, Gemm p, int64_t longest) {
+  const DType acc = accumulate_dtype(p.in);
+  const Gemm given = p;
+  Storage sums(p.out == acc ? 0 : p.m * p.n * size_of(acc), Device{});
+  if (p.out != acc) {
+    p.c = sums.data();
+    p.ldc = p.n;
+    p.out = acc;
+    p.accumulate = false;
+  }
+  for (int64_t k = 0; k < p.k; k += longest) {
+    gemm_with(library, part_of(p, 0, p.m, 0, p.n, k, std::min(longest, p.k - k)));
+    p.accumulate = true;
+  }
+  if (given.out == acc) return;
+  const auto* const from = static_cast<const float*>(p.c);
+  auto* const to = static_cast<BFloat16*>(given.c);
+  parallel_for(p.m, [&](int64_t row) {
+    for (int64_t col = 0; col < p.n; ++col) {
+      BFloat16& x = to[row * given.ldc + col];
+      const float before = given.accumulate ? static_cast<float>(x) : 0;
+      x = BFloat16(before + from[row * p.n + col]);
+    }
+  });
+}
+
 // C of a product over nothing.
 void clear(const Gemm& p) {
   if (p.accumulate) return;
@@ -99,6 +126,8 @@ bool gemm_multiplies_pairs() { return library_of_steps(DType::bf16).multiplies_p
 void gemm_with(const GemmLibrary& library, const Gemm& p) {
   if (p.m == 0 || p.n == 0) return;
   if (p.k == 0) return clear(p);
+  if (const int64_t longest = longest_inner(library, p); longest < p.k)
+    return product_of_long(library, p, longest);
   CutProduct product(library, p, /*may_cut_k=*/true);
   if (product.cuts().k.count() > 1) return product_in_parts(product, p);
   product.for_each_panel([&](const Panel& panel) { product.multiply(panel); });

@@ -122,7 +122,11 @@ BOOST_AUTO_TEST_CASE(results_are_the_same_bits_with_one_two_and_three_threads) {
 // More of B than is packed at a time.
 BOOST_AUTO_TEST_CASE(groups_of_packed_columns_agree_with_plain_loops) {
   for (const GemmLibrary& library : gemm_libraries())
-    if (library.packed != nullptr) check_against_loops(library, {3, 2100, 1100}, 0, false);
+    if (library.packed != nullptr) {
+      check_against_loops(library, {3, 2100, 1100}, 0, false);
+      for (const bool accumulate : {false, true})  // and a long inner dimension in parts
+        check_against_loops(library, {3, 500, 5001}, 1, accumulate);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(the_first_library_is_our_own_and_eigen_is_always_there) {
