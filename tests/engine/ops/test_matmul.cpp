@@ -4,6 +4,7 @@
 #include "engine/autograd.h"
 #include "engine/base/parallel.h"
 #include "engine/ops/matmul.h"
+#include "engine/ops/pointwise.h"
 #include "tests/support/all_close.h"
 #include "tests/support/grad_check.h"
 
