@@ -44,7 +44,7 @@ double peak_gflops(double flop_of_lane, const Run& run) {
   const int n = thread_count();
   double best = 0;
   for (int attempt = 0; attempt < 5; ++attempt) {
-    volatile float sink = 0;
+    [[maybe_unused]] volatile float sink = 0;
     const double time = analysis::seconds([&] {
       parallel_for(n, [&](int64_t i) {
         const float total = run(static_cast<float>(i) + 1);
