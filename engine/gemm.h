@@ -8,6 +8,8 @@
 
 namespace farfield {
 
+class PackedCopies;
+
 /// C[m, n] = op(A)[m, k] op(B)[k, n] (+ C when accumulate) on raw row-major buffers; op transposes
 /// when its flag is set. lda, ldb, ldc: elements from one stored row to the next. A and B share a
 /// dtype; C has it too, or float32 when they are bfloat16. Sums in acc. The result does not depend
@@ -23,6 +25,7 @@ struct Gemm {
   int64_t ldc = 0;
   DType in = DType::f32, out = DType::f32;
   bool accumulate = false;
+  PackedCopies* packed_b = nullptr;  ///< where B may be kept packed
 };
 
 /// The library of large matrix products on the CPU, of operands of this type: "Farfield" (our own),

@@ -5,6 +5,7 @@
 
 #include "engine/autograd.h"
 #include "engine/kernels.h"
+#include "engine/packed_copies.h"
 
 namespace farfield {
 
@@ -15,7 +16,8 @@ struct Elements {
   Elements(int64_t size_bytes, const Device& device) : storage(size_bytes, device) {}
 
   Storage storage;
-  std::shared_ptr<Elements> rounded;  // the same in bfloat16, from the first keep_rounded() on
+  std::shared_ptr<Elements> rounded;     // the same in bfloat16, from the first keep_rounded() on
+  std::unique_ptr<PackedCopies> packed;  // from keep_packed() on
   Tensor column_sums;
   // Threads may ask for pointers, or read, at the same time.
   std::atomic<bool> is_rounded_current{false}, has_column_sums{false};
@@ -117,7 +119,7 @@ void* Tensor::address() const {
 }
 void* Tensor::raw_data() {
   end(impl().elements->is_rounded_current);
-  end_column_sums();
+  end_copies_beside_rounded();
   return address();
 }
 const void* Tensor::raw_data() const { return address(); }
@@ -128,8 +130,10 @@ void Tensor::keep_rounded() const {
   if (has_rounded()) return;
   Elements& elements = *impl().elements;
   const int64_t n = elements.storage.size_bytes() / size_of(DType::f32);
-  if (elements.rounded == nullptr)
+  if (elements.rounded == nullptr) {
     elements.rounded = std::make_shared<Elements>(n * size_of(DType::bf16), device());
+    if (elements.packed != nullptr) elements.rounded->packed = std::make_unique<PackedCopies>();
+  }
   auto all = std::make_shared<Impl>();
   all->elements = impl().elements;
   all->shape = {n};
@@ -154,6 +158,13 @@ Tensor Tensor::rounded() const {
   return Tensor(std::move(result));
 }
 
+void Tensor::keep_packed() const {
+  for (Elements* elements : {impl().elements.get(), impl().elements->rounded.get()})
+    if (elements != nullptr && elements->packed == nullptr)
+      elements->packed = std::make_unique<PackedCopies>();
+}
+PackedCopies* Tensor::packed_copies() const { return impl().elements->packed.get(); }
+
 bool Tensor::is_all_of_storage() const {
   return size_bytes() == impl().elements->storage.size_bytes();
 }
@@ -173,7 +184,13 @@ Tensor Tensor::column_sums() const {
                         elements.column_sums.shape() == Shape{dim(-1)};
   return are_ours ? elements.column_sums : Tensor();
 }
-void Tensor::end_column_sums() const { end(impl().elements->has_column_sums); }
+void Tensor::end_copies_beside_rounded() const {
+  Elements& elements = *impl().elements;
+  end(elements.has_column_sums);
+  if (elements.packed == nullptr) return;
+  elements.packed->clear();
+  if (elements.rounded != nullptr) elements.rounded->packed->clear();
+}
 
 std::vector<double> Tensor::to_vector() const {
   const Tensor host = to(Device{});

@@ -12,6 +12,7 @@
 
 namespace farfield {
 
+class PackedCopies;
 struct Node;
 
 /// A value handle: copies share the elements. Always row-major and without gaps; a reshape or a
@@ -75,9 +76,17 @@ class Tensor {
   template <class T>
   DataAndRounded<T> data_and_rounded() {
     check_dtype(dtype_of<T>);
-    end_column_sums();
+    end_copies_beside_rounded();
     return {static_cast<T*>(address()), has_rounded() ? rounded_address() : nullptr};
   }
+
+  /// Lets matrix products on the CPU keep what they pack of these elements until they change: for
+  /// weights that many products read. As with keep_rounded(), whose copy they keep packed too, any
+  /// write to the elements drops the packed copies; later products pack again. Not while others use
+  /// the elements.
+  void keep_packed() const;
+  /// Where products keep it; nullptr without keep_packed().
+  PackedCopies* packed_copies() const;
 
   /// Stores the sums of these elements over all dimensions but the last, [dim(-1)], which the
   /// writer of the elements had at hand: for ops that would read all elements to get them. As with
@@ -134,7 +143,7 @@ class Tensor {
   BFloat16* rounded_address() const;
   Tensor rounded() const;  // the elements of keep_rounded()
   bool is_all_of_storage() const;
-  void end_column_sums() const;
+  void end_copies_beside_rounded() const;
 
   std::shared_ptr<Impl> impl_;
 };

@@ -1,10 +1,12 @@
 #include "apps/train/training_memory.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "apps/train/own_pieces.h"
 #include "engine/base/error.h"
 #include "engine/base/text.h"
+#include "engine/packed_copies.h"
 
 namespace farfield::train {
 namespace {
@@ -56,11 +58,16 @@ double training_bytes(const ModelConfig& c, const StepShape& shape, DType comput
       (shape.deterministic_reduce ? std::ceil(std::log2(static_cast<double>(shape.n_piece()))) : 0);
   const double rounded = compute == DType::bf16 ? 2 : 0;
   const auto n_weight = static_cast<double>(parameter_count(c));
+  // Weights in pieces of a batch are packed twice, for y and for dx, once a step.
+  const double packed = pieces.n > 1
+                            ? std::min(2.0 * n_weight * static_cast<double>(size_of(compute)),
+                                       static_cast<double>(PackedCopies::kMostBytes))
+                            : 0;
   // Frozen weights are there once, and rounded for products.
   const double weights =
       c.adapters ? 4.0 * kinds * n_adapter_weight(*c.adapters, c) + (4.0 + rounded) * n_weight
                  : (4.0 * kinds + rounded) * n_weight;
-  return weights + piece * (kept + passing) * static_cast<double>(size_of(compute));
+  return weights + packed + piece * (kept + passing) * static_cast<double>(size_of(compute));
 }
 
 std::string memory_warning(const run::ResolvedConfig& config, int64_t vocab_size,

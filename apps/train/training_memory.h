@@ -11,8 +11,8 @@
 namespace farfield::train {
 
 /// About the most bytes that the tensors of a training step take: weights, their gradients and two
-/// moments, and the activations saved for the backward pass. Computed from widths alone, in
-/// floating point since a request may be beyond all integers.
+/// moments, weights packed for products, and the activations saved for the backward pass. Computed
+/// from widths alone, in floating point since a request may be beyond all integers.
 ///
 /// Accuracy  within -15 % and +25 % of the allocator's figure, held by a test; an encoding with
 ///           large learned tables, or rotations that differ far away, takes more

@@ -61,6 +61,9 @@ TrainingStep::TrainingStep(Transformer model, const StepOptions& options)
     for (const Parameter& p : model_.parameters())
       if (p.is_rounded && p.value.dtype() == DType::f32 && !p.value.requires_grad())
         p.value.keep_rounded();
+  if (pieces_.n > 1 && device_.kind == Device::Kind::cpu)  // each multiplies by all weights
+    for (const Parameter& p : model_.parameters())
+      if (p.is_rounded && p.value.rank() == 2) p.value.keep_packed();
   keep_rounded();
   if (!options.uses_graph) graph_.turn_off("--cuda-graph is off");
   if (!options.has_one_length) graph_.turn_off("steps have sequences of several lengths");

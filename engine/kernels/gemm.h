@@ -28,6 +28,7 @@ inline Gemm product_of(const Factor& a, const Factor& b, Tensor& c) {
   p.ldc = p.n;
   p.in = a.x.dtype();
   p.out = c.dtype();
+  p.packed_b = b.x.packed_copies();
   return p;
 }
 void gemm(Cpu, const Gemm& product);

@@ -32,6 +32,10 @@ CutProduct::CutProduct(const GemmLibrary& library, const Gemm& p, bool may_cut_k
     return;
   }
   cuts_ = cut_packed(p.m, p.n, p.k, *packed_);
+  if ((kept_ = kept_b()) != nullptr) {
+    group_ = cuts_.n.count();
+    return;
+  }
   const int64_t bytes = packed_->bytes(p) * (cuts_.n.step / packed_->columns);  // of a panel's B
   group_ = std::clamp<int64_t>(kMostPacked / bytes, 1, cuts_.n.count());
   buffer_.emplace(bytes * group_);
@@ -48,22 +52,36 @@ Panel CutProduct::panel(int64_t im, int64_t in, int64_t ik, int64_t first_packed
   Panel panel{cuts_.m.begin(im), cuts_.n.begin(in), ik, {}};
   panel.product = part_of(product_, panel.m0, cuts_.m.length(im), panel.n0, cuts_.n.length(in),
                           cuts_.k.begin(ik), cuts_.k.length(ik));
-  if (packed_ != nullptr) panel.packed = packed_at(panel.n0, first_packed);
+  if (packed_ != nullptr) {
+    const void* const first_column = kept_ != nullptr ? kept_->data() : buffer_->data();
+    panel.packed = static_cast<const std::byte*>(first_column) +
+                   packed_bytes(panel.n0 - cuts_.n.begin(first_packed));
+  }
   return panel;
 }
 
-std::byte* CutProduct::packed_at(int64_t n0, int64_t first) {
-  return buffer_->data() +
-         (n0 - cuts_.n.begin(first)) / packed_->columns * packed_->bytes(product_);
+// Of so many columns.
+int64_t CutProduct::packed_bytes(int64_t n) const {
+  return (n + packed_->columns - 1) / packed_->columns * packed_->bytes(product_);
 }
 
-void CutProduct::pack(int64_t first, int64_t n) {
+PackedCopies::Bytes CutProduct::kept_b() const {
+  const Gemm& p = product_;
+  if (p.packed_b == nullptr) return nullptr;
+  const PackedCopies::Key key{.data = p.b,
+                              .rows = p.transpose_b ? p.n : p.k,
+                              .columns = p.transpose_b ? p.k : p.n,
+                              .ld = p.ldb,
+                              .transposed = p.transpose_b,
+                              .packer = packed_};
+  return p.packed_b->get(key, packed_bytes(p.n), [&](std::byte* to) { pack(0, p.n, to); });
+}
+
+void CutProduct::pack(int64_t begin, int64_t end, std::byte* to) const {
   constexpr int64_t kBytes = int64_t{1} << 16;  // at a time: worth a thread
-  const int64_t begin = cuts_.n.begin(first);
-  const int64_t end = cuts_.n.begin(first + n - 1) + cuts_.n.length(first + n - 1);
   const int64_t grain = std::max<int64_t>(1, kBytes / packed_->bytes(product_)) * packed_->columns;
-  parallel_chunks(end - begin, grain, [&](int64_t from, int64_t to) {
-    packed_->pack(product_, begin + from, to - from, packed_at(begin + from, first));
+  parallel_chunks(end - begin, grain, [&](int64_t from, int64_t until) {
+    packed_->pack(product_, begin + from, until - from, to + packed_bytes(from));
   });
 }
 

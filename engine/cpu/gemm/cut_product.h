@@ -4,6 +4,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/cpu/gemm/panels.h"
+#include "engine/packed_copies.h"
 
 namespace farfield {
 
@@ -37,7 +38,10 @@ class CutProduct {
       });
     for (int64_t first = 0; first < cuts_.n.count(); first += group_) {
       const int64_t n = std::min(group_, cuts_.n.count() - first);
-      pack(first, n);
+      if (kept_ == nullptr) {
+        const int64_t last = first + n - 1;
+        pack(cuts_.n.begin(first), cuts_.n.begin(last) + cuts_.n.length(last), buffer_->data());
+      }
       parallel_for(cuts_.m.count() * n,
                    [&](int64_t i) { body(panel(i / n, first + i % n, 0, first)); });
     }
@@ -46,15 +50,18 @@ class CutProduct {
 
  private:
   Panel panel(int64_t im, int64_t in, int64_t ik, int64_t first_packed = 0);
-  void pack(int64_t first, int64_t n);
-  std::byte* packed_at(int64_t n0, int64_t first);
+  PackedCopies::Bytes kept_b() const;
+  int64_t packed_bytes(int64_t n) const;
+  /// Columns [begin, end) of B.
+  void pack(int64_t begin, int64_t end, std::byte* to) const;
   void bring_b_into_form();
 
   const GemmLibrary& library_;
   const PackedGemm* packed_;  ///< null: this product goes to the library as it is
   Gemm product_;
   Panels cuts_;
-  int64_t group_ = 0;  ///< panels of columns that are packed at a time
+  int64_t group_ = 0;         ///< panels of columns that are packed at a time
+  PackedCopies::Bytes kept_;  ///< all of B, packed; perhaps by another product
   std::optional<Buffer<std::byte>> buffer_;
 };
 

@@ -126,6 +126,7 @@ Gemm part_of(const Gemm& p, int64_t m0, int64_t m, int64_t n0, int64_t n, int64_
   part.a = at(p.a, p.transpose_a ? k0 * p.lda + m0 : m0 * p.lda + k0, p.in);
   part.b = at(p.b, p.transpose_b ? n0 * p.ldb + k0 : k0 * p.ldb + n0, p.in);
   part.c = const_cast<char*>(at(p.c, m0 * p.ldc + n0, p.out));
+  part.packed_b = nullptr;
   return part;
 }
 
