@@ -9,63 +9,73 @@
 namespace farfield {
 namespace {
 
-// Elements handled at a time through a local array: output and input may be the same, and a loop
-// over possibly equal pointers would not become vector code.
-constexpr int64_t kBlock = 256;
+// Loops below read and write at the same index, perhaps of the same array: no turn of a loop needs
+// another one's result (ivdep).
 
-// One panel of linear_forward after its product: sums (float32 for bfloat16) to u and y.
+// One panel of linear_forward after its product: sums (float32 for bfloat16) to kept and y. sums
+// may be kept, or y.
 template <class T>
 struct Epilogue {
   using A = Accumulate<T>;
   const A* bias;  // or nullptr
   bool gelu;
-  T* u;
-  T* y;  // with gelu
+  T* kept;  // or nullptr
+  T* y;
   int64_t n;
 
   void operator()(const A* sums, int64_t stride, int64_t m0, int64_t rows, int64_t n0,
                   int64_t columns) const {
-    for (int64_t row = 0; row < rows; ++row)
-      for (int64_t col = 0; col < columns; col += kBlock) {
-        const int64_t offset = (m0 + row) * n + n0 + col;
-        block(sums + row * stride + col, bias == nullptr ? nullptr : bias + n0 + col, u + offset,
-              gelu ? y + offset : nullptr, std::min(kBlock, columns - col));
-      }
+    for (int64_t row = 0; row < rows; ++row, sums += stride) {
+      const int64_t offset = (m0 + row) * n + n0;
+      if (bias == nullptr)
+        write(
+            sums, [](A x, int64_t) { return x; }, offset, columns);
+      else
+        write(
+            sums, [b = bias + n0](A x, int64_t i) { return x + b[i]; }, offset, columns);
+    }
   }
 
  private:
-  static void block(const A* sums, const A* b, T* to_u, T* to_y, int64_t size) {
-    A local[kBlock];
-    if (b != nullptr)
-      for (int64_t i = 0; i < size; ++i) local[i] = sums[i] + b[i];
-    else
-      std::copy(sums, sums + size, local);
-    for (int64_t i = 0; i < size; ++i) to_u[i] = static_cast<T>(local[i]);
-    if (to_y == nullptr) return;
-    for (int64_t i = 0; i < size; ++i) to_y[i] = static_cast<T>(fast_gelu(local[i]));
+  template <class F>
+  void write(const A* sums, const F& with_bias, int64_t offset, int64_t size) const {
+    T *const to_y = y + offset, *const slopes = kept == nullptr ? nullptr : kept + offset;
+    if (!gelu) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < size; ++i) to_y[i] = static_cast<T>(with_bias(sums[i], i));
+    } else if (slopes == nullptr) {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < size; ++i) to_y[i] = static_cast<T>(fast_gelu(with_bias(sums[i], i)));
+    } else {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < size; ++i) {
+        const A u = with_bias(sums[i], i);
+        to_y[i] = static_cast<T>(fast_gelu(u));
+        slopes[i] = static_cast<T>(fast_gelu_grad(u));
+      }
+    }
   }
 };
 
-// du = dy gelu'(u) over a row; du may be dy or u.
+// du = dy slope over a row, and its sums; du may be dy or slope.
 template <class T>
-void gelu_backward_row(const T* u, const T* dy, T* du, int64_t n) {
+void gelu_backward_row(const T* slope, const T* dy, T* du, Accumulate<T>* sums, int64_t n) {
   using A = Accumulate<T>;
-  A local[kBlock];
-  for (int64_t begin = 0; begin < n; begin += kBlock) {
-    const int64_t size = std::min(kBlock, n - begin);
-    for (int64_t i = 0; i < size; ++i)
-      local[i] = static_cast<A>(dy[begin + i]) * fast_gelu_grad(static_cast<A>(u[begin + i]));
-    for (int64_t i = 0; i < size; ++i) du[begin + i] = static_cast<T>(local[i]);
-  }
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i)
+    du[i] = static_cast<T>(static_cast<A>(dy[i]) * static_cast<A>(slope[i]));
+  if (sums == nullptr) return;
+  for (int64_t i = 0; i < n; ++i) sums[i] += static_cast<A>(du[i]);
 }
 
 }  // namespace
 
 void linear_forward(Cpu, const Tensor& x, const Tensor& w, const Tensor& bias,
-                    Activation activation, Tensor& u, Tensor& y) {
-  const Gemm p = product_of({x}, {w, true}, u);
+                    Activation activation, Tensor& kept, Tensor& y) {
   const bool gelu = activation == Activation::gelu;
-  if (!bias.defined() && !gelu) return gemm(Cpu{}, p);
+  if (!bias.defined() && !gelu) return gemm(Cpu{}, product_of({x}, {w, true}, y));
+  // In float32 the sums lie where a result will.
+  const Gemm p = product_of({x}, {w, true}, kept.defined() ? kept : y);
   if (p.m == 0 || p.n == 0) return;
 
   // The inner dimension stays whole, so that the panel is finished when its product is.
@@ -73,8 +83,8 @@ void linear_forward(Cpu, const Tensor& x, const Tensor& w, const Tensor& bias,
   dispatch_float(x.dtype(), [&](auto type) {
     using T = decltype(type);
     using A = Accumulate<T>;
-    const Epilogue<T> epilogue{bias.defined() ? bias.data<A>() : nullptr, gelu, u.data<T>(),
-                               gelu ? y.data<T>() : nullptr, p.n};
+    const Epilogue<T> epilogue{bias.defined() ? bias.data<A>() : nullptr, gelu,
+                               kept.defined() ? kept.data<T>() : nullptr, y.data<T>(), p.n};
     constexpr bool kInPlace = std::is_same_v<T, A>;
     product.for_each_panel([&](Panel panel) {
       Gemm& part = panel.product;
@@ -90,7 +100,7 @@ void linear_forward(Cpu, const Tensor& x, const Tensor& w, const Tensor& bias,
   });
 }
 
-void linear_activation_backward(Cpu, const Tensor& u, const Tensor& dy, Activation activation,
+void linear_activation_backward(Cpu, const Tensor& kept, const Tensor& dy, Activation activation,
                                 Tensor& du, Tensor& dbias) {
   const int64_t n = dy.dim(-1), rows = n == 0 ? 0 : dy.numel() / n;
   const bool gelu = activation == Activation::gelu;
@@ -101,7 +111,7 @@ void linear_activation_backward(Cpu, const Tensor& u, const Tensor& dy, Activati
     constexpr int64_t kRows = 64;  // of a partial sum
     const Cut cut_rows{rows, kRows};
     Buffer<A> partial(dbias.defined() ? cut_rows.count() * n : 0);
-    const T* const from_u = gelu ? u.data<T>() : nullptr;
+    const T* const slopes = gelu ? kept.data<T>() : nullptr;
     const T* const from_dy = dy.data<T>();
     T* const to_du = gelu ? du.data<T>() : nullptr;
     parallel_for(cut_rows.count(), [&](int64_t chunk) {
@@ -109,13 +119,10 @@ void linear_activation_backward(Cpu, const Tensor& u, const Tensor& dy, Activati
       if (sums != nullptr) std::fill(sums, sums + n, A(0));
       for (int64_t row = 0; row < cut_rows.length(chunk); ++row) {
         const int64_t offset = (cut_rows.begin(chunk) + row) * n;
-        const T* g = from_dy + offset;
-        if (gelu) {
-          T* const out = to_du + offset;
-          gelu_backward_row(from_u + offset, g, out, n);
-          g = out;
-        }
-        if (sums != nullptr)
+        const T* const g = from_dy + offset;
+        if (gelu)
+          gelu_backward_row(slopes + offset, g, to_du + offset, sums, n);
+        else
           for (int64_t i = 0; i < n; ++i) sums[i] += static_cast<A>(g[i]);
       }
     });

@@ -102,8 +102,9 @@ void backward_pass(Cuda device, const F& f, int64_t rows, int64_t n, const Tenso
 }  // namespace
 
 void linear_forward(Cuda device, const Tensor& x, const Tensor& w, const Tensor& bias,
-                    Activation activation, Tensor& u, Tensor& y) {
+                    Activation activation, Tensor& kept, Tensor& y) {
   require_device_float(x.dtype());
+  Tensor& u = activation == Activation::none ? y : kept;
   if (u.numel() == 0) return;
   const Gemm product = product_of({x}, {w, true}, u);
   if (bias.defined())
@@ -114,7 +115,7 @@ void linear_forward(Cuda device, const Tensor& x, const Tensor& w, const Tensor&
   if (activation == Activation::gelu) unary_forward(device, unary_op<Gelu>, u, y);
 }
 
-void linear_activation_backward(Cuda device, const Tensor& u, const Tensor& dy,
+void linear_activation_backward(Cuda device, const Tensor& kept, const Tensor& dy,
                                 Activation activation, Tensor& du, Tensor& dbias) {
   require_device_float(dy.dtype());
   const int64_t n = dy.dim(-1), rows = n == 0 ? 0 : dy.numel() / n;
@@ -130,9 +131,9 @@ void linear_activation_backward(Cuda device, const Tensor& u, const Tensor& dy,
     partial = Tensor::empty({n_chunks, n}, DType::f32, dbias.device());
   float* const sums = partial.defined() ? partial.data<float>() : nullptr;
   if (has_activation)
-    backward_pass(device, GeluSlope{}, rows, n, u, dy, du, sums);
+    backward_pass(device, GeluSlope{}, rows, n, kept, dy, du, sums);
   else
-    backward_pass(device, NoActivation{}, rows, n, u, dy, du, sums);
+    backward_pass(device, NoActivation{}, rows, n, kept, dy, du, sums);
   if (dbias.defined() && n_chunks > 1)
     sum_parts(device, {sums, 1, n_chunks, 1, n}, {{dbias.data<float>()}});
 }

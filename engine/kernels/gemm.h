@@ -38,18 +38,20 @@ void gemm_batched(Cpu, const Gemm& first, int64_t n_batch, int64_t stride_a, int
                   int64_t stride_c);
 void gemm_batched(Cuda, const Gemm& first, int64_t n_batch, int64_t stride_a, int64_t stride_b,
                   int64_t stride_c);
-/// u = x w^T + bias? : x [N, I], w [O, I], both of one dtype, bias [O] in acc, u [N, O].
-/// With an activation, y = f(u) is written as well; without, y is undefined. For bfloat16 the Cuda
-/// overload rounds the bias first, as the weights are, and takes y from the rounded u.
+/// y = f(x w^T + bias?) : x [N, I], w [O, I], both of one dtype, bias [O] in acc, y [N, O]. `kept`
+/// [N, O], only with an activation, gets what linear_activation_backward() needs: on the CPU
+/// f'(x w^T + bias), where it may be undefined (no gradient is wanted), on CUDA the argument of f.
+/// For bfloat16 the Cuda overload rounds the bias first, as the weights are, and takes y from the
+/// rounded argument.
 void linear_forward(Cpu, const Tensor& x, const Tensor& w, const Tensor& bias,
-                    Activation activation, Tensor& u, Tensor& y);
+                    Activation activation, Tensor& kept, Tensor& y);
 void linear_forward(Cuda, const Tensor& x, const Tensor& w, const Tensor& bias,
-                    Activation activation, Tensor& u, Tensor& y);
-/// du = dy f'(u) (only with an activation; du may be dy or u itself), dbias? [O] = column sums of
+                    Activation activation, Tensor& kept, Tensor& y);
+/// du = dy f' (only with an activation; du may be dy or kept itself), dbias? [O] = column sums of
 /// du, in acc.
-void linear_activation_backward(Cpu, const Tensor& u, const Tensor& dy, Activation activation,
+void linear_activation_backward(Cpu, const Tensor& kept, const Tensor& dy, Activation activation,
                                 Tensor& du, Tensor& dbias);
-void linear_activation_backward(Cuda, const Tensor& u, const Tensor& dy, Activation activation,
+void linear_activation_backward(Cuda, const Tensor& kept, const Tensor& dy, Activation activation,
                                 Tensor& du, Tensor& dbias);
 /// dw? [O, I] = du^T x and dbias? [O] = column sums of du, both in acc: x [N, I], du [N, O]. The
 /// Cuda overload gets both from one product, where its library has that.

@@ -78,28 +78,28 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation a
   const bool has_activation = activation != Activation::none;
   const Tensor rows = x.view({n_rows, n_in});
   const Tensor w_compute = w.to(x.dtype());
-  Tensor u = Tensor::empty(x.shape().with(-1, n_out), x.dtype(), x.device());
-  Tensor y = has_activation ? empty_like(u) : Tensor();
+  Tensor y = Tensor::empty(x.shape().with(-1, n_out), x.dtype(), x.device());
+  const bool keeps =
+      has_activation && (x.device().kind != Device::Kind::cpu || will_record({x, w, bias}));
+  Tensor kept = keeps ? empty_like(y) : Tensor();
   dispatch(x.device(),
-           [&](auto tag) { linear_forward(tag, rows, w_compute, bias, activation, u, y); });
-  Tensor result = has_activation ? y : u;
-  const Tensor kept_u = has_activation ? u : Tensor();
+           [&](auto tag) { linear_forward(tag, rows, w_compute, bias, activation, kept, y); });
   const bool want_x = x.needs_grad(), want_w = w.needs_grad(), want_bias = bias.needs_grad();
-  record("linear", result, {x, w, bias},
-         [shape = x.shape(), rows, w_compute, master, kept_u, activation, want_x, want_w,
+  record("linear", y, {x, w, bias},
+         [shape = x.shape(), rows, w_compute, master, kept, activation, want_x, want_w,
           want_bias](const Tensor& dy) {
            const int64_t o = w_compute.dim(0);
            Grads grads(3);
            Tensor dbias;  // while it is to be summed
            if (want_bias) {
-             if (!kept_u.defined()) grads[2] = dy.column_sums();
+             if (!kept.defined()) grads[2] = dy.column_sums();
              if (!grads[2].defined()) grads[2] = dbias = Tensor::empty({o}, master, dy.device());
            }
-           // This runs once: du overwrites u, which nothing else reads.
-           Tensor du = kept_u.defined() ? kept_u : dy;
-           if (kept_u.defined()) {
+           // This runs once: du overwrites what was kept, which nothing else reads.
+           Tensor du = kept.defined() ? kept : dy;
+           if (kept.defined()) {
              dispatch(dy.device(), [&](auto tag) {
-               linear_activation_backward(tag, kept_u, dy, activation, du, dbias);
+               linear_activation_backward(tag, kept, dy, activation, du, dbias);
              });
              dbias = {};  // summed by the pass that made du
            }
@@ -114,8 +114,8 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation a
            }
            return grads;
          });
-  if (want_bias && !has_activation) expect_column_sums(result);
-  return result;
+  if (want_bias && !has_activation) expect_column_sums(y);
+  return y;
 }
 
 Tensor wide_linear(const Tensor& x, const Tensor& w) {
