@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "engine/base/parallel.h"
@@ -23,16 +24,20 @@ template <class T>
 struct Row {
   using A = Accumulate<T>;
 
-  // s = x + residual? as it will be stored, widened.
-  static void load(const T* __restrict x, const T* __restrict residual, int64_t d,
-                   T* __restrict sum, A* __restrict s) {
-    if (residual == nullptr) {
-      for (int64_t i = 0; i < d; ++i) s[i] = static_cast<A>(x[i]);
-      return;
+  // x + residual? as it will be stored; where T is narrow widened, in room for d values.
+  static const A* load(const T* __restrict x, const T* __restrict residual, int64_t d,
+                       T* __restrict sum, A* __restrict room) {
+    if (residual != nullptr) {
+      for (int64_t i = 0; i < d; ++i)
+        sum[i] = static_cast<T>(static_cast<A>(x[i]) + static_cast<A>(residual[i]));
+      x = sum;
     }
-    for (int64_t i = 0; i < d; ++i)
-      sum[i] = static_cast<T>(static_cast<A>(x[i]) + static_cast<A>(residual[i]));
-    for (int64_t i = 0; i < d; ++i) s[i] = static_cast<A>(sum[i]);
+    if constexpr (std::is_same_v<T, A>) {
+      return x;
+    } else {
+      for (int64_t i = 0; i < d; ++i) room[i] = static_cast<A>(x[i]);
+      return room;
+    }
   }
 
   static void normalize(const A* __restrict s, A mean, A rstd, const A* __restrict weight,
@@ -90,12 +95,11 @@ void layer_norm_forward(Cpu, const Tensor& x, const Tensor& residual, const Tens
     T* const out = y.data<T>();
     A *const means = mean.defined() ? mean.data<A>() : nullptr, *const rstds = rstd.data<A>();
     parallel_chunks(rows, std::max<int64_t>(1, kGrain / d), [&](int64_t begin, int64_t end) {
-      std::vector<A> buffer(static_cast<size_t>(d));
-      A* const s = buffer.data();
+      std::vector<A> buffer(static_cast<size_t>(std::is_same_v<T, A> ? 0 : d));
       for (int64_t row = begin; row < end; ++row) {
         const int64_t at = row * d;
-        Row<T>::load(in + at, add != nullptr ? add + at : nullptr, d,
-                     add != nullptr ? stored + at : nullptr, s);
+        const A* const s = Row<T>::load(in + at, add != nullptr ? add + at : nullptr, d,
+                                        add != nullptr ? stored + at : nullptr, buffer.data());
         const A m = means != nullptr
                         ? sum_of<A>(d, [&](int64_t i) { return s[i]; }) / static_cast<A>(d)
                         : A{0};
