@@ -2,6 +2,7 @@
 // A panel of a product by register blocks, with B packed before.
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "engine/cpu/gemm/panels.h"
@@ -27,7 +28,18 @@ class BlockedProduct {
         to);
   }
 
-  /// p.m rows of c, p.n columns, whose B is packed.
+  /// Whether blocks of B can be read where they are stored: whole ones, on cache lines of their
+  /// own, with rows near enough to each other for the second-level cache.
+  static bool reads_b(const Gemm& p) {
+    constexpr int64_t kLine = 64, kFarthest = 4096;
+    const int64_t row_bytes = p.ldb * static_cast<int64_t>(sizeof(T));
+    return std::is_same_v<T, Unit> && !p.transpose_b && p.n % kPackedCols == 0 &&
+           row_bytes % kLine == 0 && row_bytes <= kFarthest &&
+           reinterpret_cast<uintptr_t>(p.b) % kLine == 0;
+  }
+
+  /// p.m rows of c, p.n columns, whose B is packed, or with nullptr of a product of which
+  /// reads_b() is true.
   static void multiply(const Gemm& p, const Unit* packed, float* c, int64_t ldc, bool accumulate) {
     if (p.transpose_a)
       Slices<true>(p, packed, c, ldc).multiply(accumulate);
@@ -40,6 +52,17 @@ class BlockedProduct {
   /// cache, a panel's columns of B in the second.
   static constexpr int64_t kMostDepth = 512;
 
+  // B's blocks of columns.
+  struct Blocks {
+    const Unit* first;
+    int64_t ld, step;  // from one unit of the inner dimension, and one block, to the next
+
+    static Blocks of(const Gemm& p, const Unit* packed) {
+      if (packed != nullptr) return {packed, kPackedCols, units_of<Terms>(p.k) * kPackedCols};
+      return {static_cast<const Unit*>(p.b), p.ldb, kPackedCols};
+    }
+  };
+
   // A slice of the inner dimension after the other, in each the panel's rows block by block.
   template <bool kTransposed>
   class Slices {
@@ -49,7 +72,7 @@ class BlockedProduct {
           m_(p.m),
           n_(p.n),
           depth_(units_of<Terms>(p.k)),
-          packed_(packed),
+          b_(Blocks::of(p, packed)),
           c_(c),
           ldc_(ldc) {}
 
@@ -77,9 +100,8 @@ class BlockedProduct {
         rows = all_rows_.data() + row * n_unit_;
       else
         pack_rows<Terms>(a_, row, n_row, unit_, n_unit_, rows_, kLda);
-      BlockProduct<Terms> block{
-          rows, kLda, packed_ + unit_ * kPackedCols, kPackedCols, n_unit_, 1, c_ + row * ldc_,
-          ldc_};
+      BlockProduct<Terms> block{rows,    kLda, b_.first + unit_ * b_.ld, b_.ld,
+                                n_unit_, 1,    c_ + row * ldc_,          ldc_};
       // The next rows are fetched meanwhile, so many cache lines of each for a block.
       const int64_t n_block = (n_ + kPackedCols - 1) / kPackedCols;
       const int64_t n_line = (n_unit_ * Terms::kElements + kElementsOfLine - 1) / kElementsOfLine;
@@ -90,7 +112,7 @@ class BlockedProduct {
           multiply_block_at(n_row, block, accumulate);
         else
           multiply_last_block(n_row, n_ - column, block, accumulate);
-        block.b += depth_ * kPackedCols;
+        block.b += b_.step;
         block.c += kPackedCols;
       }
     }
@@ -131,7 +153,7 @@ class BlockedProduct {
 
     const Operand<T> a_;
     const int64_t m_, n_, depth_;
-    const Unit* const packed_;
+    const Blocks b_;
     float* const c_;
     const int64_t ldc_;
     int64_t unit_ = 0, n_unit_ = 0;  // of the slice

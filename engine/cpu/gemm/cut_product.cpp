@@ -32,7 +32,8 @@ CutProduct::CutProduct(const GemmLibrary& library, const Gemm& p, bool may_cut_k
     return;
   }
   cuts_ = cut_packed(p.m, p.n, p.k, *packed_);
-  if ((kept_ = kept_b()) != nullptr) {
+  kept_ = kept_b();
+  if (kept_ != nullptr || packed_->reads_b(p)) {
     group_ = cuts_.n.count();
     return;
   }
@@ -52,7 +53,7 @@ Panel CutProduct::panel(int64_t im, int64_t in, int64_t ik, int64_t first_packed
   Panel panel{cuts_.m.begin(im), cuts_.n.begin(in), ik, {}};
   panel.product = part_of(product_, panel.m0, cuts_.m.length(im), panel.n0, cuts_.n.length(in),
                           cuts_.k.begin(ik), cuts_.k.length(ik));
-  if (packed_ != nullptr) {
+  if (packed_ != nullptr && (kept_ != nullptr || buffer_.has_value())) {
     const void* const first_column = kept_ != nullptr ? kept_->data() : buffer_->data();
     panel.packed = static_cast<const std::byte*>(first_column) +
                    packed_bytes(panel.n0 - cuts_.n.begin(first_packed));

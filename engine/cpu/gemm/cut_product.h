@@ -38,7 +38,7 @@ class CutProduct {
       });
     for (int64_t first = 0; first < cuts_.n.count(); first += group_) {
       const int64_t n = std::min(group_, cuts_.n.count() - first);
-      if (kept_ == nullptr) {
+      if (buffer_.has_value()) {
         const int64_t last = first + n - 1;
         pack(cuts_.n.begin(first), cuts_.n.begin(last) + cuts_.n.length(last), buffer_->data());
       }

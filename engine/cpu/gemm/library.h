@@ -12,11 +12,13 @@ namespace farfield {
 /// `columns`, once for all panels; panels begin at such columns and at such rows.
 struct PackedGemm {
   int64_t rows, columns;
+  /// Whether a product's panels need nothing packed, but read B where it is stored.
+  bool (*reads_b)(const Gemm& product);
   /// Of `columns` packed columns.
   int64_t (*bytes)(const Gemm& product);
   /// Columns [n0, n0 + n) of B to the memory for n0's.
   void (*pack)(const Gemm& product, int64_t n0, int64_t n, void* to);
-  /// A panel whose columns of B begin at `packed`.
+  /// A panel whose columns of B begin at `packed`; nullptr: as they are stored.
   void (*product)(const Gemm& panel, const void* packed);
 };
 

@@ -30,6 +30,7 @@ struct Packed {
   static int64_t bytes(const Gemm& p) {
     return lanes::units_of<Terms>(p.k) * lanes::kPackedCols * static_cast<int64_t>(sizeof(Unit));
   }
+  static bool reads_b(const Gemm& p) { return Blocked::reads_b(p); }
   static void pack(const Gemm& p, int64_t n0, int64_t n, void* to) {
     Blocked::pack_b(p, n0, n, static_cast<Unit*>(to));
   }
@@ -52,13 +53,17 @@ struct ByType {
   static int64_t bytes(const Gemm& p) {
     return p.in == DType::f32 ? Float::bytes(p) : Narrow::bytes(p);
   }
+  static bool reads_b(const Gemm& p) {
+    return p.in == DType::f32 ? Float::reads_b(p) : Narrow::reads_b(p);
+  }
   static void pack(const Gemm& p, int64_t n0, int64_t n, void* to) {
     p.in == DType::f32 ? Float::pack(p, n0, n, to) : Narrow::pack(p, n0, n, to);
   }
   static void product(const Gemm& p, const void* packed) {
     p.in == DType::f32 ? Float::product(p, packed) : Narrow::product(p, packed);
   }
-  static constexpr PackedGemm kPacked{lanes::kBlockRows, lanes::kPackedCols, bytes, pack, product};
+  static constexpr PackedGemm kPacked{
+      lanes::kBlockRows, lanes::kPackedCols, reads_b, bytes, pack, product};
 };
 
 // A panel alone, with its own B.

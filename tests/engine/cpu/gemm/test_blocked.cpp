@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "engine/cpu/gemm/library.h"
+#include "engine/kernels/gemm.h"
 #include "tests/engine/cpu/gemm/cases.h"
 
 namespace farfield {
@@ -27,6 +28,36 @@ BOOST_AUTO_TEST_CASE(blocks_at_every_edge_agree_with_plain_loops) {
 
 BOOST_AUTO_TEST_CASE(panels_of_rows_and_columns_agree_with_plain_loops) {
   check_against_loops(packing(), {100, 530, 19}, 0, true);
+}
+
+// B on cache lines of its own is read where it is stored, and elsewhere packed: with the same bits.
+BOOST_AUTO_TEST_CASE(where_b_is_read_does_not_matter) {
+  constexpr int64_t kRows = 100, kColumns = 64, kInner = 700;
+  const Tensor a = random_tensor({kInner, kRows}, 1, -1, 1, DType::f32);
+  const Tensor room = random_tensor({kInner * kColumns + 16}, 2, -1, 1, DType::f32);
+  const Tensor b = room.view({kInner, kColumns});
+  Tensor moved = room.clone().view({kInner, kColumns}, 1);
+  moved.assign(b);
+  const auto product = [&](const Tensor& from, bool reads) {
+    Tensor c = Tensor::zeros({kRows, kColumns});
+    const Gemm p = product_of({a, true}, {from}, c);
+    BOOST_TEST(packing().packed->reads_b(p) == reads);
+    gemm_with(packing(), p);
+    return c;
+  };
+  BOOST_TEST(same_bits(product(b, true), product(moved, false)));
+  Tensor c = Tensor::zeros({kRows, kColumns});
+  const Gemm p = product_of({a, true}, {b}, c);
+  const auto reads = [&](auto change) {
+    Gemm other = p;
+    change(other);
+    return packing().packed->reads_b(other);
+  };
+  BOOST_TEST(!reads([](Gemm& x) { x.n = 63; }));
+  BOOST_TEST(!reads([](Gemm& x) { x.ldb = 66; }));
+  BOOST_TEST(!reads([](Gemm& x) { x.ldb = 2048; }));
+  BOOST_TEST(!reads([](Gemm& x) { x.transpose_b = true; }));
+  BOOST_TEST(!reads([](Gemm& x) { x.in = DType::bf16; }));
 }
 
 }  // namespace
