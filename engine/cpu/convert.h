@@ -1,21 +1,36 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "engine/dtype.h"
 
 namespace farfield {
 
+/// to[i] = from[i] for the rows of a head: too few elements for a call of memcpy.
+template <class T>
+void copy_short(const T* from, int64_t n, T* to) {
+  constexpr int64_t kBytes = 32, kElements = kBytes / static_cast<int64_t>(sizeof(T));
+  int64_t i = 0;
+  for (; i + kElements <= n; i += kElements) {
+    std::array<std::byte, kBytes> piece;
+    std::memcpy(&piece, from + i, kBytes);
+    asm volatile("" ::: "memory");  // else the loop becomes a call of memcpy
+    std::memcpy(static_cast<void*>(to + i), &piece, kBytes);
+  }
+  for (; i < n; ++i) to[i] = from[i];
+}
+
 /// to[i] = from[i], rounded once; between equal types bit by bit.
 template <class From, class To>
 void convert(const From* __restrict from, int64_t n, To* __restrict to) {
-  for (int64_t i = 0; i < n; ++i) {
-    if constexpr (std::is_same_v<From, To>)
-      to[i] = from[i];
-    else
-      to[i] = static_cast<To>(static_cast<Accumulate<From>>(from[i]));
-  }
+  if constexpr (std::is_same_v<From, To>)
+    copy_short(from, n, to);
+  else
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<To>(static_cast<Accumulate<From>>(from[i]));
 }
 
 }  // namespace farfield

@@ -178,7 +178,7 @@ void split_heads_forward(Cpu, const Tensor& qkv, const Rotation& rotation, Heads
           }
           turner.turn<false>(in, turns.k, k + at.k);
           if (far_k) turner.turn<false>(in, turns.far_k, far_k + at.k);
-          std::copy_n(in + turner.head_dim, turner.head_dim, v + at.k);
+          copy_short(in + turner.head_dim, turner.head_dim, v + at.k);
         });
   });
 }
@@ -207,7 +207,7 @@ void split_heads_backward(Cpu, const Heads& dheads, const Rotation& rotation, Te
             turner.turn_back(dk + at.k, turns.k, far_dk + at.k, turns.far_k, room, out);
           else
             turner.turn<true>(dk + at.k, turns.k, out);
-          std::copy_n(dv + at.k, turner.head_dim, out + turner.head_dim);
+          copy_short(dv + at.k, turner.head_dim, out + turner.head_dim);
         });
   });
 }
