@@ -27,7 +27,6 @@ int64_t longest_inner(const GemmLibrary& library, const Gemm& p) {
 CutProduct::CutProduct(const GemmLibrary& library, const Gemm& p, bool may_cut_k)
     : library_(library), packed_(is_thin(p) ? nullptr : library.packed), product_(p) {
   if (packed_ == nullptr) {
-    bring_b_into_form();
     cuts_ = cut_panels(p.m, p.n, p.k, may_cut_k);
     return;
   }
@@ -53,7 +52,7 @@ Panel CutProduct::panel(int64_t im, int64_t in, int64_t ik, int64_t first_packed
   Panel panel{cuts_.m.begin(im), cuts_.n.begin(in), ik, {}};
   panel.product = part_of(product_, panel.m0, cuts_.m.length(im), panel.n0, cuts_.n.length(in),
                           cuts_.k.begin(ik), cuts_.k.length(ik));
-  if (packed_ != nullptr && (kept_ != nullptr || buffer_.has_value())) {
+  if (kept_ != nullptr || buffer_.has_value()) {
     const void* const first_column = kept_ != nullptr ? kept_->data() : buffer_->data();
     panel.packed = static_cast<const std::byte*>(first_column) +
                    packed_bytes(panel.n0 - cuts_.n.begin(first_packed));
@@ -84,34 +83,6 @@ void CutProduct::pack(int64_t begin, int64_t end, std::byte* to) const {
   parallel_chunks(end - begin, grain, [&](int64_t from, int64_t until) {
     packed_->pack(product_, begin + from, until - from, to + packed_bytes(from));
   });
-}
-
-// When the product is tall enough to pay for it.
-void CutProduct::bring_b_into_form() {
-  constexpr int64_t kTall = 768, kLow = 64, kGrain = 64;
-  Gemm& p = product_;
-  if (!library_.wants_rows || p.in != DType::f32 || p.transpose_b) return;
-  const auto* const from = static_cast<const float*>(p.b);
-  const auto use = [&](int64_t rows, int64_t stride) {
-    p.b = buffer_.emplace(rows * stride * static_cast<int64_t>(sizeof(float))).data();
-    p.ldb = stride;
-    return static_cast<float*>(static_cast<void*>(buffer_->data()));
-  };
-  if (p.m >= kTall) {  // [k, n] to [n, k]
-    const int64_t ld = p.ldb, stride = padded_stride(p.k);
-    float* const to = use(p.n, stride);
-    parallel_chunks(p.n, kGrain, [&](int64_t begin, int64_t end) {
-      transpose(from + begin, ld, p.k, end - begin, to + begin * stride, stride);
-    });
-    p.transpose_b = true;
-  } else if (p.ldb % 512 == 0 && p.m >= kLow) {  // rows that compete for the same cache lines
-    const int64_t ld = p.ldb, stride = padded_stride(p.n);
-    float* const to = use(p.k, stride);
-    parallel_chunks(p.k, kGrain, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row)
-        std::copy(from + row * ld, from + row * ld + p.n, to + row * stride);
-    });
-  }
 }
 
 }  // namespace farfield

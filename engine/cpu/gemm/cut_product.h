@@ -20,8 +20,8 @@ struct Panel {
 /// added in order.
 int64_t longest_inner(const GemmLibrary& library, const Gemm& product);
 
-/// A product to be computed panel by panel on all threads, with B in the form that the library
-/// wants. m, n, k >= 1. The cuts depend on the shape alone.
+/// A product to be computed panel by panel on all threads, with B packed where the
+/// library packs. m, n, k >= 1. The cuts depend on the shape alone.
 class CutProduct {
  public:
   CutProduct(const GemmLibrary& library, const Gemm& product, bool may_cut_k);
@@ -54,7 +54,6 @@ class CutProduct {
   int64_t packed_bytes(int64_t n) const;
   /// Columns [begin, end) of B.
   void pack(int64_t begin, int64_t end, std::byte* to) const;
-  void bring_b_into_form();
 
   const GemmLibrary& library_;
   const PackedGemm* packed_;  ///< null: this product goes to the library as it is

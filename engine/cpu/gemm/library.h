@@ -28,9 +28,6 @@ struct GemmLibrary {
   std::string name;  ///< with its version: "oneDNN 2.6.3"
   bool (*takes)(DType in, DType out);
   void (*product)(const Gemm& panel);
-  /// Fastest when the inner dimension is contiguous in both operands (transpose_a false,
-  /// transpose_b true), by more than it costs to bring a large operand into that form.
-  bool wants_rows = false;
   std::string instruction_set = {};    ///< the highest that it uses
   std::string bf16 = {};               ///< how a product of bfloat16 is computed, for people
   bool multiplies_pairs = false;       ///< by VDPBF16PS

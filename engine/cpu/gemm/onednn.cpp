@@ -227,11 +227,7 @@ GemmLibrary onednn_library(const CpuFeatures& features) {
   // oneDNN has no such limits, or other code in this process has set one, products of bfloat16 are
   // widened all the same, and no other products use tiles.
   if (choice.hold_below_amx) dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16);
-  // Without AVX-512 products go to kernels that mostly do not pack: an operand whose inner
-  // dimension is not contiguous costs them a sixth, one with rows a page apart, half of the speed.
   const OneThread one_thread;
-  const Gemm probe{.m = 256, .n = 256, .k = 256, .lda = 256, .ldb = 256, .ldc = 256};
-  const bool wants_rows = kernel_for(probe).starts_with("gemm");
   if (choice.bf16 && !has_bf16_kernel()) {
     choice.bf16 = false;
     choice.why_widened = "oneDNN has no kernel for them here";
@@ -240,7 +236,6 @@ GemmLibrary onednn_library(const CpuFeatures& features) {
   library.name = concat("oneDNN ", version->major, '.', version->minor, '.', version->patch);
   library.takes = choice.bf16 ? takes_bf16_too : takes_f32;
   library.product = product;
-  library.wants_rows = wants_rows;
   library.instruction_set = instruction_set_in_use();
   library.bf16 = choice.bf16 ? "by oneDNN" : "widened to float32: " + choice.why_widened;
   return library;

@@ -13,7 +13,7 @@ Cut cut(int64_t size, int64_t pieces) {
   return {size, std::max<int64_t>(16, ceil_div(ceil_div(size, pieces), 16) * 16)};
 }
 
-// The longest slice of the inner dimension that is widened or transposed at a time, so that it is
+// The longest slice of the inner dimension that is widened at a time, so that it is
 // still in the second cache when it is multiplied.
 constexpr int64_t kSlice = 512;
 
@@ -61,21 +61,6 @@ void widened_product(const GemmLibrary& library, const Gemm& p) {
   for (int64_t r = 0; r < p.m; ++r)
     for (int64_t col = 0; col < p.n; ++col)
       out[r * p.ldc + col] = BFloat16(c.data()[r * p.n + col]);
-}
-
-// A float32 panel with A stored [k, m], for a library that wants [m, k].
-void transposed_product(const GemmLibrary& library, const Gemm& p) {
-  const int64_t slice = std::min(p.k, kSlice), stride = padded_stride(slice);
-  Buffer<float> a(p.m * stride);
-  for (int64_t k0 = 0; k0 < p.k; k0 += slice) {
-    Gemm part = part_of(p, 0, p.m, 0, p.n, k0, std::min(slice, p.k - k0));
-    transpose(static_cast<const float*>(part.a), p.lda, part.k, p.m, a.data(), stride);
-    part.transpose_a = false;
-    part.a = a.data();
-    part.lda = stride;
-    part.accumulate = p.accumulate || k0 > 0;
-    panel_product(library, part);
-  }
 }
 
 const char* at(const void* base, int64_t element, DType dtype) {
@@ -140,14 +125,10 @@ const GemmLibrary& library_for(DType in, DType out, int64_t m) {
 }
 
 void panel_product(const GemmLibrary& library, const Gemm& p) {
-  // Below 256 columns, or rows at an easy distance, transposing costs what it gains.
-  const bool slow_a = p.transpose_a && (p.n >= 256 || p.lda % 512 == 0);
   if (is_thin(p))
     thin_product(p);
   else if (!library.takes(p.in, p.out))
     widened_product(library, p);
-  else if (library.wants_rows && p.in == DType::f32 && slow_a)
-    transposed_product(library, p);
   else
     library.product(p);
 }

@@ -46,7 +46,7 @@ Gemm part_of(const Gemm& p, int64_t m0, int64_t m, int64_t n0, int64_t n, int64_
 /// bfloat16.
 const GemmLibrary& library_for(DType in, DType out, int64_t m);
 
-/// One panel on the calling thread: by the library as it is, or with operands widened or transposed
+/// One panel on the calling thread: by the library as it is, or with operands of bfloat16 widened
 /// on the way; a thin one (thin.h) without it. m, n, k >= 1.
 void panel_product(const GemmLibrary& library, const Gemm& panel);
 

@@ -2,6 +2,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "engine/kernels/functors.h"
+#include "engine/kernels/pointwise.h"
 #include "tests/engine/cuda/linear_case.h"
 
 namespace farfield::test {
