@@ -104,7 +104,7 @@ void backward_pass(Cuda device, const F& f, int64_t rows, int64_t n, const Tenso
 void linear_forward(Cuda device, const Tensor& x, const Tensor& w, const Tensor& bias,
                     Activation activation, Tensor& kept, Tensor& y) {
   require_device_float(x.dtype());
-  Tensor& u = activation == Activation::none ? y : kept;
+  Tensor u = activation == Activation::none ? y : kept.defined() ? kept : empty_like(y);
   if (u.numel() == 0) return;
   const Gemm product = product_of({x}, {w, true}, u);
   if (bias.defined())

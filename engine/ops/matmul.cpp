@@ -79,8 +79,7 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation a
   const Tensor rows = x.view({n_rows, n_in});
   const Tensor w_compute = w.to(x.dtype());
   Tensor y = Tensor::empty(x.shape().with(-1, n_out), x.dtype(), x.device());
-  const bool keeps =
-      has_activation && (x.device().kind != Device::Kind::cpu || will_record({x, w, bias}));
+  const bool keeps = has_activation && will_record({x, w, bias});
   Tensor kept = keeps ? empty_like(y) : Tensor();
   dispatch(x.device(),
            [&](auto tag) { linear_forward(tag, rows, w_compute, bias, activation, kept, y); });
