@@ -12,6 +12,11 @@ namespace {
 // Loops below read and write at the same index, perhaps of the same array: no turn of a loop needs
 // another one's result (ivdep).
 
+// What the way back needs of u = x w^T + bias: f'(u), or in bfloat16, where a rounded slope would
+// be less exact, u itself.
+template <class T>
+inline constexpr bool kKeepsSlope = std::is_same_v<T, Accumulate<T>>;
+
 // One panel of linear_forward after its product: sums (float32 for bfloat16) to kept and y. sums
 // may be kept, or y.
 template <class T>
@@ -39,11 +44,11 @@ struct Epilogue {
  private:
   template <class F>
   void write(const A* sums, const F& with_bias, int64_t offset, int64_t size) const {
-    T *const to_y = y + offset, *const slopes = kept == nullptr ? nullptr : kept + offset;
+    T *const to_y = y + offset, *const to_kept = kept == nullptr ? nullptr : kept + offset;
     if (!gelu) {
 #pragma GCC ivdep
       for (int64_t i = 0; i < size; ++i) to_y[i] = static_cast<T>(with_bias(sums[i], i));
-    } else if (slopes == nullptr) {
+    } else if (to_kept == nullptr) {
 #pragma GCC ivdep
       for (int64_t i = 0; i < size; ++i) to_y[i] = static_cast<T>(fast_gelu(with_bias(sums[i], i)));
     } else {
@@ -51,19 +56,21 @@ struct Epilogue {
       for (int64_t i = 0; i < size; ++i) {
         const A u = with_bias(sums[i], i);
         to_y[i] = static_cast<T>(fast_gelu(u));
-        slopes[i] = static_cast<T>(fast_gelu_grad(u));
+        to_kept[i] = static_cast<T>(kKeepsSlope<T> ? fast_gelu_grad(u) : u);
       }
     }
   }
 };
 
-// du = dy slope over a row, and its sums; du may be dy or slope.
+// du = dy f'(u) over a row, and its sums; du may be dy or kept.
 template <class T>
-void gelu_backward_row(const T* slope, const T* dy, T* du, Accumulate<T>* sums, int64_t n) {
+void gelu_backward_row(const T* kept, const T* dy, T* du, Accumulate<T>* sums, int64_t n) {
   using A = Accumulate<T>;
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i)
-    du[i] = static_cast<T>(static_cast<A>(dy[i]) * static_cast<A>(slope[i]));
+  for (int64_t i = 0; i < n; ++i) {
+    const A x = static_cast<A>(kept[i]);
+    du[i] = static_cast<T>(static_cast<A>(dy[i]) * (kKeepsSlope<T> ? x : fast_gelu_grad(x)));
+  }
   if (sums == nullptr) return;
   for (int64_t i = 0; i < n; ++i) sums[i] += static_cast<A>(du[i]);
 }
@@ -111,7 +118,7 @@ void linear_activation_backward(Cpu, const Tensor& kept, const Tensor& dy, Activ
     constexpr int64_t kRows = 64;  // of a partial sum
     const Cut cut_rows{rows, kRows};
     Buffer<A> partial(dbias.defined() ? cut_rows.count() * n : 0);
-    const T* const slopes = gelu ? kept.data<T>() : nullptr;
+    const T* const from_kept = gelu ? kept.data<T>() : nullptr;
     const T* const from_dy = dy.data<T>();
     T* const to_du = gelu ? du.data<T>() : nullptr;
     parallel_for(cut_rows.count(), [&](int64_t chunk) {
@@ -121,7 +128,7 @@ void linear_activation_backward(Cpu, const Tensor& kept, const Tensor& dy, Activ
         const int64_t offset = (cut_rows.begin(chunk) + row) * n;
         const T* const g = from_dy + offset;
         if (gelu)
-          gelu_backward_row(slopes + offset, g, to_du + offset, sums, n);
+          gelu_backward_row(from_kept + offset, g, to_du + offset, sums, n);
         else
           for (int64_t i = 0; i < n; ++i) sums[i] += static_cast<A>(g[i]);
       }

@@ -39,9 +39,9 @@ void gemm_batched(Cpu, const Gemm& first, int64_t n_batch, int64_t stride_a, int
 void gemm_batched(Cuda, const Gemm& first, int64_t n_batch, int64_t stride_a, int64_t stride_b,
                   int64_t stride_c);
 /// y = f(x w^T + bias?) : x [N, I], w [O, I], both of one dtype, bias [O] in acc, y [N, O]. `kept?`
-/// [N, O], only with an activation, gets what linear_activation_backward() needs: on the CPU
-/// f'(x w^T + bias), on CUDA the argument of f. For bfloat16 the Cuda overload rounds the bias
-/// first, as the weights are, and takes y from the rounded argument.
+/// [N, O], only with an activation, gets what linear_activation_backward() needs: on the CPU in
+/// float32 and float64 f'(x w^T + bias), else the argument of f. For bfloat16 the Cuda overload
+/// rounds the bias first, as the weights are, and takes y from the rounded argument.
 void linear_forward(Cpu, const Tensor& x, const Tensor& w, const Tensor& bias,
                     Activation activation, Tensor& kept, Tensor& y);
 void linear_forward(Cuda, const Tensor& x, const Tensor& w, const Tensor& bias,
