@@ -9,8 +9,9 @@
 namespace farfield {
 namespace {
 
-// Loops below read and write at the same index, perhaps of the same array: no turn of a loop needs
-// another one's result (ivdep).
+// Elements handled at a time through a local array: output and input may be the same, and a loop
+// over possibly equal pointers would not become vector code.
+constexpr int64_t kBlock = 256;
 
 // What the way back needs of u = x w^T + bias: f'(u), or in bfloat16, where a rounded slope would
 // be less exact, u itself.
@@ -44,19 +45,30 @@ struct Epilogue {
  private:
   template <class F>
   void write(const A* sums, const F& with_bias, int64_t offset, int64_t size) const {
-    T *const to_y = y + offset, *const to_kept = kept == nullptr ? nullptr : kept + offset;
-    if (!gelu) {
-#pragma GCC ivdep
+    T* const to_y = y + offset;
+    if (gelu)
+      return write_gelu(sums, with_bias, to_y, kept == nullptr ? nullptr : kept + offset, size);
+    if constexpr (std::is_same_v<T, A>)  // the sums are there
+      for (int64_t i = 0; i < size; ++i) to_y[i] = with_bias(to_y[i], i);
+    else
       for (int64_t i = 0; i < size; ++i) to_y[i] = static_cast<T>(with_bias(sums[i], i));
-    } else if (to_kept == nullptr) {
-#pragma GCC ivdep
-      for (int64_t i = 0; i < size; ++i) to_y[i] = static_cast<T>(fast_gelu(with_bias(sums[i], i)));
-    } else {
-#pragma GCC ivdep
-      for (int64_t i = 0; i < size; ++i) {
-        const A u = with_bias(sums[i], i);
-        to_y[i] = static_cast<T>(fast_gelu(u));
-        to_kept[i] = static_cast<T>(kKeepsSlope<T> ? fast_gelu_grad(u) : u);
+  }
+
+  template <class F>
+  static void write_gelu(const A* sums, const F& with_bias, T* to_y, T* to_kept, int64_t size) {
+    A u[kBlock];
+    for (int64_t begin = 0; begin < size; begin += kBlock) {
+      const int64_t n = std::min(kBlock, size - begin);
+      for (int64_t i = 0; i < n; ++i) u[i] = with_bias(sums[begin + i], begin + i);
+      T* const out = to_y + begin;
+      if (to_kept == nullptr) {
+        for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(fast_gelu(u[i]));
+        continue;
+      }
+      T* const out_kept = to_kept + begin;
+      for (int64_t i = 0; i < n; ++i) {
+        out[i] = static_cast<T>(fast_gelu(u[i]));
+        out_kept[i] = static_cast<T>(kKeepsSlope<T> ? fast_gelu_grad(u[i]) : u[i]);
       }
     }
   }
@@ -66,13 +78,18 @@ struct Epilogue {
 template <class T>
 void gelu_backward_row(const T* kept, const T* dy, T* du, Accumulate<T>* sums, int64_t n) {
   using A = Accumulate<T>;
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) {
-    const A x = static_cast<A>(kept[i]);
-    du[i] = static_cast<T>(static_cast<A>(dy[i]) * (kKeepsSlope<T> ? x : fast_gelu_grad(x)));
+  T local[kBlock];
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t size = std::min(kBlock, n - begin);
+    for (int64_t i = 0; i < size; ++i) {
+      const A x = static_cast<A>(kept[begin + i]);
+      local[i] =
+          static_cast<T>(static_cast<A>(dy[begin + i]) * (kKeepsSlope<T> ? x : fast_gelu_grad(x)));
+    }
+    std::copy(local, local + size, du + begin);
+    if (sums != nullptr)
+      for (int64_t i = 0; i < size; ++i) sums[begin + i] += static_cast<A>(local[i]);
   }
-  if (sums == nullptr) return;
-  for (int64_t i = 0; i < n; ++i) sums[i] += static_cast<A>(du[i]);
 }
 
 }  // namespace
