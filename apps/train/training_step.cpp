@@ -236,9 +236,9 @@ Tensor TrainingStep::forward_backward_at_once(int64_t n_at_once, bool sends) {
 
 void TrainingStep::send(size_t i, const Tensor& gradient) {
   if (is_sent_[i]) return;
-  is_sent_[i] = true;
-  has_gradient_[i] = gradient.defined();
   optimizer_->buckets().put(i, gradient);
+  is_sent_[i] = true;  // only now: an interrupted copy is sent again, so that no other waits for it
+  has_gradient_[i] = gradient.defined();
 }
 
 std::pair<double, std::vector<bool>> TrainingStep::agree(double own_losses, bool has_given_up) {
