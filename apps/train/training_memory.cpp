@@ -58,7 +58,7 @@ double training_bytes(const ModelConfig& c, const StepShape& shape, DType comput
       (shape.deterministic_reduce ? std::ceil(std::log2(static_cast<double>(shape.n_piece()))) : 0);
   const double rounded = compute == DType::bf16 ? 2 : 0;
   const auto n_weight = static_cast<double>(parameter_count(c));
-  // Weights in pieces of a batch are packed twice, for y and for dx, once a step.
+  // With several micro-batches products keep weights packed, for y and for dx (keep_packed()).
   const double packed = pieces.n > 1
                             ? std::min(2.0 * n_weight * static_cast<double>(size_of(compute)),
                                        static_cast<double>(PackedCopies::kMostBytes))

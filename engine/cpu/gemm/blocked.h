@@ -1,5 +1,5 @@
 #pragma once
-// A panel of a product by register blocks, with B packed before.
+// A panel of a product by register blocks, with B packed before or read where it is stored.
 
 #include <algorithm>
 #include <type_traits>

@@ -20,8 +20,8 @@ struct Panel {
 /// added in order.
 int64_t longest_inner(const GemmLibrary& library, const Gemm& product);
 
-/// A product to be computed panel by panel on all threads, with B packed where the
-/// library packs. m, n, k >= 1. The cuts depend on the shape alone.
+/// A product to be computed panel by panel on all threads, with B packed if the library packs it.
+/// m, n, k >= 1. The cuts depend on the shape alone.
 class CutProduct {
  public:
   CutProduct(const GemmLibrary& library, const Gemm& product, bool may_cut_k);

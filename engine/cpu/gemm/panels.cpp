@@ -13,8 +13,8 @@ Cut cut(int64_t size, int64_t pieces) {
   return {size, std::max<int64_t>(16, ceil_div(ceil_div(size, pieces), 16) * 16)};
 }
 
-// The longest slice of the inner dimension that is widened at a time, so that it is
-// still in the second cache when it is multiplied.
+// The longest slice of the inner dimension that is widened at a time, so that it is still in the
+// second cache when it is multiplied.
 constexpr int64_t kSlice = 512;
 
 void widen(const BFloat16* from, int64_t ld, int64_t rows, int64_t columns, float* to,
