@@ -34,41 +34,14 @@ FARFIELD_HD inline float fast_exp(float x) {
 }
 FARFIELD_HD inline double fast_exp(double x) { return std::exp(x); }
 
-/// The error function. float: absolute error below 3e-7, exactly -1 and 1 beyond 3.92.
-FARFIELD_HD inline float fast_erf(float x) {
-  constexpr float kEnd = 3.92f;
-  const float a = x < 0 ? -x : x;
-  const float c = a < kEnd ? a : kEnd;
-  const float z = c * c * (2 / (kEnd * kEnd)) - 1;  // erf(c) / c as a polynomial on [-1, 1]
-  float p = -7.844861607e-4f;
-  p = p * z + 2.052845884e-3f;
-  p = p * z - 1.589259824e-3f;
-  p = p * z + 2.065083571e-3f;
-  p = p * z - 7.409617196e-3f;
-  p = p * z + 1.403160218e-2f;
-  p = p * z - 2.015628834e-2f;
-  p = p * z + 2.980495100e-2f;
-  p = p * z - 4.338280716e-2f;
-  p = p * z + 5.836328499e-2f;
-  p = p * z - 7.402880223e-2f;
-  p = p * z + 9.060163397e-2f;
-  p = p * z - 1.091785971e-1f;
-  p = p * z + 1.340843112e-1f;
-  p = p * z - 1.801086401e-1f;
-  p = p * z + 3.607368134e-1f;
-  const float y = a < kEnd ? p * c : (a >= kEnd ? 1.0f : x);  // the last keeps a NaN
-  return x < 0 ? -y : y;
-}
-FARFIELD_HD inline double fast_erf(double x) { return std::erf(x); }
-
 /// The standard normal distribution function at u, and its density.
+template <class T>
 struct Normal {
-  float distribution, density;
+  T distribution, density;
 };
-/// From e = e^(-u^2 / 2) and t = 1 / (1 + 0.2316419 |u|), which a GPU has instructions for:
-/// Abramowitz and Stegun 1964, 26.2.17. Absolute error of the distribution function below 3e-7 with
-/// these exact.
-FARFIELD_HD inline Normal normal_at(float u, float e, float t) {
+/// From e = e^(-u^2 / 2) and t = 1 / (1 + 0.2316419 |u|): Abramowitz and Stegun 1964, 26.2.17.
+/// Absolute error of the distribution function below 3e-7 with these exact.
+FARFIELD_HD inline Normal<float> normal_at(float u, float e, float t) {
   float p = 1.330274429f;
   p = p * t - 1.821255978f;
   p = p * t + 1.781477937f;
@@ -77,37 +50,33 @@ FARFIELD_HD inline Normal normal_at(float u, float e, float t) {
   const float density = 0.39894228040f * e, tail = density * (p * t);
   return {u < 0 ? tail : 1 - tail, density};
 }
+FARFIELD_HD inline Normal<float> normal_at(float u) {
 #ifdef __CUDA_ARCH__
-__device__ inline Normal normal_at(float u) {
   float e, t;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(e) : "f"(u * u * -0.72134752f));
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(t) : "f"(fabsf(u) * 0.2316419f + 1));
   return normal_at(u, e, t);
-}
+#else
+  return normal_at(u, fast_exp(-0.5f * u * u), 1 / ((u < 0 ? -u : u) * 0.2316419f + 1));
 #endif
+}
+FARFIELD_HD inline Normal<double> normal_at(double u) {
+  return {0.5 * (1 + std::erf(u * 0.70710678118654752440)),
+          0.39894228040143267794 * std::exp(-0.5 * u * u)};
+}
 
 /// u Phi(u), Phi the standard normal distribution function: GELU. Hendrycks and Gimpel 2016,
 /// arXiv:1606.08415. float: absolute error below 1e-6.
 template <class T>
 FARFIELD_HD inline T fast_gelu(T u) {
-  return T(0.5) * u * (1 + fast_erf(u * T(0.70710678118654752440)));
+  return u * normal_at(u).distribution;
 }
-#ifdef __CUDA_ARCH__
-__device__ inline float fast_gelu(float u) { return u * normal_at(u).distribution; }
-#endif
 /// Its derivative Phi(u) + u phi(u). float: absolute error below 1e-6.
 template <class T>
 FARFIELD_HD inline T fast_gelu_grad(T u) {
-  return T(0.5) * (1 + fast_erf(u * T(0.70710678118654752440))) +
-         u * T(0.39894228040143267794) * fast_exp(T(-0.5) * u * u);
-}
-
-#ifdef __CUDA_ARCH__
-__device__ inline float fast_gelu_grad(float u) {
-  const Normal normal = normal_at(u);
+  const Normal<T> normal = normal_at(u);
   return normal.distribution + u * normal.density;
 }
-#endif
 
 /// The hyperbolic tangent. float: relative error below 3e-7.
 FARFIELD_HD inline float fast_tanh(float x) {

@@ -104,23 +104,30 @@ inline Vec<A> maximum(Vec<A> a, Vec<A> b) {
   return a > b ? a : b;
 }
 
+/// The upper half of the lanes is joined with the lower one, until one is left; in registers.
+template <class V, class F>
+inline auto fold_lanes(V x, const F& join) {
+  constexpr size_t n = sizeof(V) / sizeof(x[0]);
+  if constexpr (n == 2) {
+    return join(x[0], x[1]);
+  } else {
+    return [&]<int... l>(std::integer_sequence<int, l...>) {
+      return fold_lanes(join(__builtin_shufflevector(x, x, l...),
+                             __builtin_shufflevector(x, x, static_cast<int>(n / 2) + l...)),
+                        join);
+    }
+    (std::make_integer_sequence<int, static_cast<int>(n / 2)>());
+  }
+}
+
 /// Sum and maximum over the lanes, in a fixed order.
 template <class A>
 inline A sum_of(Vec<A> x) {
-  A lane[kLanes<A>];
-  std::memcpy(lane, &x, sizeof x);
-  for (int64_t half = kLanes<A> / 2; half > 0; half /= 2)
-    for (int64_t i = 0; i < half; ++i) lane[i] += lane[i + half];
-  return lane[0];
+  return fold_lanes(x, [](auto low, auto high) { return low + high; });
 }
 template <class A>
 inline A max_of(Vec<A> x) {
-  A lane[kLanes<A>];
-  std::memcpy(lane, &x, sizeof x);
-  for (int64_t half = kLanes<A> / 2; half > 0; half /= 2)
-    for (int64_t i = 0; i < half; ++i)
-      lane[i] = lane[i] > lane[i + half] ? lane[i] : lane[i + half];
-  return lane[0];
+  return fold_lanes(x, [](auto low, auto high) { return low > high ? low : high; });
 }
 
 }  // namespace FARFIELD_LANES

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -51,23 +52,18 @@ struct Row {
       y[i] = static_cast<T>(normalized(s[i], mean, rstd) * weight[i] + bias[i]);
   }
 
-  // ds of one row; adds the row's share to dweight and dbias. n and g are room for d values each.
-  // With n = (s - mean) rstd and g = dy weight: ds = rstd (g - mean(g) - n mean(g n)); without a
-  // mean in n, without mean(g).
+  // ds of one row. n and g are room for d values each. With n = (s - mean) rstd and g = dy weight:
+  // ds = rstd (g - mean(g) - n mean(g n)); without a mean in n, without mean(g).
   static void backward(const T* __restrict s, const T* __restrict dy, const A* __restrict weight,
                        bool is_centered, A mean, A rstd, const T* __restrict dsum, int64_t d,
-                       A* __restrict n, A* __restrict g, T* __restrict ds, A* __restrict dweight,
-                       A* __restrict dbias) {
+                       A* __restrict n, A* __restrict g, T* __restrict ds) {
     for (int64_t i = 0; i < d; ++i) {
-      const A dy_i = static_cast<A>(dy[i]);
       n[i] = normalized(static_cast<A>(s[i]), mean, rstd);
-      g[i] = dy_i * weight[i];
-      dweight[i] += dy_i * n[i];
-      dbias[i] += dy_i;
+      g[i] = static_cast<A>(dy[i]) * weight[i];
     }
     const A mean_g =
-        is_centered ? sum_of<A>(d, [&](int64_t i) { return g[i]; }) / static_cast<A>(d) : A{0};
-    const A mean_gn = sum_of<A>(d, [&](int64_t i) { return g[i] * n[i]; }) / static_cast<A>(d);
+        is_centered ? sum_of<A>(d, [&](auto at) { return at(g); }) / static_cast<A>(d) : A{0};
+    const A mean_gn = sum_of<A>(d, [&](auto at) { return at(g) * at(n); }) / static_cast<A>(d);
     if (dsum == nullptr) {
       for (int64_t i = 0; i < d; ++i)
         ds[i] = static_cast<T>(normalized_grad(n[i], g[i], mean_g, mean_gn, rstd));
@@ -76,6 +72,27 @@ struct Row {
         ds[i] = static_cast<T>(normalized_grad(n[i], g[i], mean_g, mean_gn, rstd) +
                                static_cast<A>(dsum[i]));
     }
+  }
+
+  // Adds the shares of rows to dweight and dbias, column by column: sums stay in registers. means
+  // may be null.
+  static void add_to_weights(const T* s, const T* dy, const A* means, const A* rstds, int64_t rows,
+                             int64_t d, A* dweight, A* dbias) {
+    const auto add = [&](auto at, auto* column_w, auto* column_b) {
+      auto w = at(dweight), b = at(dbias);
+      for (int64_t row = 0; row < rows; ++row) {
+        const auto g = at(dy + row * d);
+        w += g * ((at(s + row * d) - (means == nullptr ? A{0} : means[row])) * rstds[row]);
+        b += g;
+      }
+      std::memcpy(column_w, &w, sizeof w);
+      std::memcpy(column_b, &b, sizeof b);
+    };
+    using V = lanes::Vec<A>;
+    constexpr int64_t kWidth = lanes::kLanes<A>;
+    int64_t i = 0;
+    for (; i + kWidth <= d; i += kWidth) add(At<V>{i}, dweight + i, dbias + i);
+    for (; i < d; ++i) add(At<A>{i}, dweight + i, dbias + i);
   }
 };
 
@@ -97,16 +114,16 @@ void layer_norm_forward(Cpu, const Tensor& x, const Tensor& residual, const Tens
     parallel_chunks(rows, std::max<int64_t>(1, kGrain / d), [&](int64_t begin, int64_t end) {
       std::vector<A> buffer(static_cast<size_t>(std::is_same_v<T, A> ? 0 : d));
       for (int64_t row = begin; row < end; ++row) {
-        const int64_t at = row * d;
-        const A* const s = Row<T>::load(in + at, add != nullptr ? add + at : nullptr, d,
-                                        add != nullptr ? stored + at : nullptr, buffer.data());
+        const int64_t first = row * d;
+        const A* const s = Row<T>::load(in + first, add != nullptr ? add + first : nullptr, d,
+                                        add != nullptr ? stored + first : nullptr, buffer.data());
         const A m = means != nullptr
-                        ? sum_of<A>(d, [&](int64_t i) { return s[i]; }) / static_cast<A>(d)
+                        ? sum_of<A>(d, [&](auto at) { return at(s); }) / static_cast<A>(d)
                         : A{0};
         const A variance =
-            sum_of<A>(d, [&](int64_t i) { return (s[i] - m) * (s[i] - m); }) / static_cast<A>(d);
+            sum_of<A>(d, [&](auto at) { return (at(s) - m) * (at(s) - m); }) / static_cast<A>(d);
         const A r = rstd_of(variance, static_cast<A>(eps));
-        Row<T>::normalize(s, m, r, w, b, d, out + at);
+        Row<T>::normalize(s, m, r, w, b, d, out + first);
         if (means != nullptr) means[row] = m;
         rstds[row] = r;
       }
@@ -134,12 +151,17 @@ void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tenso
       A* const dw = partials + begin / grain * 2 * d;
       std::fill_n(dw, 2 * d, A(0));
       std::vector<A> buffer(static_cast<size_t>(2 * d));
-      for (int64_t row = begin; row < end; ++row) {
-        const int64_t at = row * d;
-        Row<T>::backward(in + at, grad + at, w, means != nullptr,
-                         means != nullptr ? means[row] : A{0}, rstds[row],
-                         add != nullptr ? add + at : nullptr, d, buffer.data(), buffer.data() + d,
-                         out + at, dw, dw + d);
+      constexpr int64_t kRows = 16;  // whose elements stay in the first-level cache, or the second
+      for (int64_t row = begin; row < end; row += kRows) {
+        const int64_t last = std::min(end, row + kRows);
+        for (int64_t r = row; r < last; ++r)
+          Row<T>::backward(in + r * d, grad + r * d, w, means != nullptr,
+                           means != nullptr ? means[r] : A{0}, rstds[r],
+                           add != nullptr ? add + r * d : nullptr, d, buffer.data(),
+                           buffer.data() + d, out + r * d);
+        Row<T>::add_to_weights(in + row * d, grad + row * d,
+                               means != nullptr ? means + row : nullptr, rstds + row, last - row, d,
+                               dw, dw + d);
       }
     });
     A *const dw = dweight.data<A>(), *const db = dbias.data<A>();

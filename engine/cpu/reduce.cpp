@@ -21,9 +21,8 @@ double sum_run(const T* x, int64_t n) {
   double total = 0;
   for (int64_t begin = 0; begin < n; begin += kBlock) {
     const T* const block = x + begin;
-    total += static_cast<double>(sum_of<Accumulate<T>>(std::min(kBlock, n - begin), [&](int64_t i) {
-      return static_cast<Accumulate<T>>(block[i]);
-    }));
+    total += static_cast<double>(
+        sum_of<Accumulate<T>>(std::min(kBlock, n - begin), [&](auto at) { return at(block); }));
   }
   return total;
 }

@@ -57,7 +57,7 @@ void softmax_forward(Cpu, const Tensor& x, bool log, Tensor& y) {
         T* const out = to + r * n;
         const A max = max_of(in, n);  // subtracted: exp overflows above 88.72 in float32
         for (int64_t i = 0; i < n; ++i) e[i] = fast_exp(static_cast<A>(in[i]) - max);
-        const A total = sum_of<A>(n, [&](int64_t i) { return e[i]; });
+        const A total = sum_of<A>(n, [&](auto at) { return at(e); });
         if (log) {
           const A shift = std::log(total);
           for (int64_t i = 0; i < n; ++i)
@@ -83,13 +83,12 @@ void softmax_backward(Cpu, const Tensor& y, const Tensor& dy, bool log, Tensor& 
         const T *const p = out + r * n, *const g = grad + r * n;
         T* const d = to + r * n;
         if (log) {
-          const A total = sum_of<A>(n, [&](int64_t i) { return static_cast<A>(g[i]); });
+          const A total = sum_of<A>(n, [&](auto at) { return at(g); });
           for (int64_t i = 0; i < n; ++i)
             d[i] =
                 static_cast<T>(log_softmax_grad(static_cast<A>(p[i]), static_cast<A>(g[i]), total));
         } else {
-          const A total =
-              sum_of<A>(n, [&](int64_t i) { return static_cast<A>(p[i]) * static_cast<A>(g[i]); });
+          const A total = sum_of<A>(n, [&](auto at) { return at(p) * at(g); });
           for (int64_t i = 0; i < n; ++i)
             d[i] = static_cast<T>(softmax_grad(static_cast<A>(p[i]), static_cast<A>(g[i]), total));
         }
