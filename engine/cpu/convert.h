@@ -13,7 +13,7 @@ namespace farfield {
 /// to[i] = from[i] for the rows of a head: too few elements for a call of memcpy.
 template <class T>
 void copy_short(const T* from, int64_t n, T* to) {
-  constexpr int64_t kBytes = 32, kElements = kBytes / static_cast<int64_t>(sizeof(T));
+  constexpr int64_t kBytes = 64, kElements = kBytes / static_cast<int64_t>(sizeof(T));
   int64_t i = 0;
   for (; i + kElements <= n; i += kElements) {
     std::array<std::byte, kBytes> piece;

@@ -77,6 +77,7 @@ struct Turner {
   template <bool kTransposed, class T, class Y>
   void turn(const T* __restrict x, const Turn<Accumulate<T>>& by, Y* __restrict y) const {
     using A = Accumulate<T>;
+    if (half == 0) return convert(x, head_dim, y);
     const A* __restrict cos = by.cos;
     const A* __restrict sin = by.sin;
     constexpr A kSign = kTransposed ? -1 : 1;
