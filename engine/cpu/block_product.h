@@ -84,22 +84,27 @@ struct BlockProduct {
 /// For R rows and kVectors whole vectors of columns. Out of line, and its arguments in memory, so
 /// that the compiler has every register for the sums; its loops with constant bounds are unrolled,
 /// so that these are no array in memory. The test vector_moves holds that they stay in registers.
-/// kLda: lda where it is known when compiled, else 0; general registers are too few for twelve
-/// rows.
-template <class Terms, int R, int kVectors, bool kTransposed, Update kUpdate, int64_t kLda>
+template <class Terms, int R, int kVectors, bool kTransposed, Update kUpdate>
 [[gnu::noinline]] void multiply_block(const BlockProduct<Terms>& p) {
   using Sum = typename Terms::Sum;
   constexpr int64_t kWidth = kLanes<Sum>;
   Vec<Sum> sum[R][kVectors] = {};
   const typename Terms::Unit *a = p.a, *b = p.b;
-  const int64_t lda = kLda > 0 ? kLda : p.lda, ldb = p.ldb, step = kTransposed ? lda : 1;
+  const int64_t lda = p.lda, ldb = p.ldb, step = kTransposed ? lda : 1;
   for (int64_t k = p.depth; k > 0; --k, a += step, b += ldb) {
+    // Rows are addressed from three of them. Compilers would keep a pointer for each of twelve, in
+    // too few registers, if they knew where these point.
+    const typename Terms::Unit *a4 = a + 4 * lda, *a8 = a + 8 * lda;
+    if constexpr (!kTransposed) asm("" : "+r"(a), "+r"(a4), "+r"(a8));
     typename Terms::Row row[kVectors];
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) row[v] = Terms::load_row(b + v * kWidth);
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
-      const auto left = Terms::splat_unit(kTransposed ? a[r] : a[r * lda]);
+      const auto left = Terms::splat_unit(kTransposed ? a[r]
+                                                      : (r < 4   ? a
+                                                         : r < 8 ? a4
+                                                                 : a8)[r % 4 * lda]);
 #pragma GCC unroll 16
       for (int v = 0; v < kVectors; ++v) Terms::add(sum[r][v], left, row[v]);
     }
@@ -120,12 +125,12 @@ template <class Terms, int R, int kVectors, bool kTransposed, Update kUpdate, in
 }
 
 /// multiply_block for 1 <= rows <= kBlockRows.
-template <class Terms, int kVectors, bool kTransposed, Update kUpdate, int64_t kLda = 0>
+template <class Terms, int kVectors, bool kTransposed, Update kUpdate>
 inline void multiply_rows(int64_t rows, const BlockProduct<Terms>& p) {
   using Function = void (*)(const BlockProduct<Terms>&);
   static constexpr auto kFunctions = []<int... R>(std::integer_sequence<int, R...>) {
     return std::array<Function, kBlockRows>{
-        multiply_block<Terms, R + 1, kVectors, kTransposed, kUpdate, kLda>...};
+        multiply_block<Terms, R + 1, kVectors, kTransposed, kUpdate>...};
   }
   (std::make_integer_sequence<int, kBlockRows>());
   kFunctions[static_cast<size_t>(rows - 1)](p);

@@ -2,6 +2,7 @@
 // A panel of a product by register blocks, with B packed before or read where it is stored.
 
 #include <algorithm>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -29,13 +30,13 @@ class BlockedProduct {
   }
 
   /// Whether blocks of B can be read where they are stored: whole ones, on cache lines of their
-  /// own, with rows near enough to each other for the second-level cache.
+  /// own, with rows that do not compete for the same lines of the second-level cache.
   static bool reads_b(const Gemm& p) {
-    constexpr int64_t kLine = 64, kFarthest = 4096;
+    constexpr int64_t kLine = 64, kSets = 1024, kWays = 8;
     const int64_t row_bytes = p.ldb * static_cast<int64_t>(sizeof(T));
     return std::is_same_v<T, Unit> && !p.transpose_b && p.n % kPackedCols == 0 &&
-           row_bytes % kLine == 0 && row_bytes <= kFarthest &&
-           reinterpret_cast<uintptr_t>(p.b) % kLine == 0;
+           row_bytes % kLine == 0 && reinterpret_cast<uintptr_t>(p.b) % kLine == 0 &&
+           std::min(p.k, kMostDepth) * std::gcd(row_bytes / kLine, kSets) <= kSets * kWays;
   }
 
   /// p.m rows of c, p.n columns, whose B is packed, or with nullptr of a product of which
@@ -74,7 +75,8 @@ class BlockedProduct {
           depth_(units_of<Terms>(p.k)),
           b_(Blocks::of(p, packed)),
           c_(c),
-          ldc_(ldc) {}
+          ldc_(ldc),
+          reads_a_(reads_a(p)) {}
 
     void multiply(bool accumulate) {
       const int64_t n_slice = (depth_ + kMostDepth - 1) / kMostDepth;
@@ -91,17 +93,30 @@ class BlockedProduct {
 
    private:
     // Rows a multiple of a page's part from each other would compete for the same cache lines.
-    static constexpr int64_t kRowStride = kMostDepth + 16;
-    static constexpr int64_t kLda = kTransposed ? kBlockRows : kRowStride;
+    static constexpr int64_t kPage = 4096, kRowStride = kMostDepth + 16;
+
+    // Whether blocks of A can be read where they are stored.
+    static bool reads_a(const Gemm& p) {
+      const int64_t row_bytes = p.lda * static_cast<int64_t>(sizeof(T));
+      return !kTransposed && Terms::kElements * sizeof(T) == sizeof(Unit) &&
+             row_bytes % kPage != 0 && p.lda % Terms::kElements == 0 &&
+             p.k % Terms::kElements == 0 && reinterpret_cast<uintptr_t>(p.a) % sizeof(Unit) == 0;
+    }
+
+    // Rows from `row` on as blocks take them, and from one to the next.
+    std::pair<const Unit*, int64_t> rows_from(int64_t row, int64_t n_row) {
+      if constexpr (kTransposed) return {all_rows_.data() + row * n_unit_, kBlockRows};
+      if (reads_a_)
+        return {reinterpret_cast<const Unit*>(a_.at(row, unit_ * Terms::kElements)),
+                a_.ld / Terms::kElements};
+      pack_rows<Terms>(a_, row, n_row, unit_, n_unit_, rows_, kRowStride);
+      return {rows_, kRowStride};
+    }
 
     void multiply_rows_at(int64_t row, int64_t n_row, bool accumulate) {
-      const Unit* rows = rows_;
-      if constexpr (kTransposed)
-        rows = all_rows_.data() + row * n_unit_;
-      else
-        pack_rows<Terms>(a_, row, n_row, unit_, n_unit_, rows_, kLda);
-      BlockProduct<Terms> block{rows,    kLda, b_.first + unit_ * b_.ld, b_.ld,
-                                n_unit_, 1,    c_ + row * ldc_,          ldc_};
+      const auto [rows, lda] = rows_from(row, n_row);
+      BlockProduct<Terms> block{rows,    lda, b_.first + unit_ * b_.ld, b_.ld,
+                                n_unit_, 1,   c_ + row * ldc_,          ldc_};
       // The next rows are fetched meanwhile, so many cache lines of each for a block.
       const int64_t n_block = (n_ + kPackedCols - 1) / kPackedCols;
       const int64_t n_line = (n_unit_ * Terms::kElements + kElementsOfLine - 1) / kElementsOfLine;
@@ -124,9 +139,9 @@ class BlockedProduct {
         for (int64_t j = 0; j < kPackedCols; j += kLine)
           __builtin_prefetch(block.c + r * block.ldc + j, 1);
       if (accumulate)
-        multiply_rows<Terms, kBlockVectors, kTransposed, Update::add_scaled, kLda>(n_row, block);
+        multiply_rows<Terms, kBlockVectors, kTransposed, Update::add_scaled>(n_row, block);
       else
-        multiply_rows<Terms, kBlockVectors, kTransposed, Update::set, kLda>(n_row, block);
+        multiply_rows<Terms, kBlockVectors, kTransposed, Update::set>(n_row, block);
     }
 
     // Of fewer columns than are packed.
@@ -135,7 +150,7 @@ class BlockedProduct {
       alignas(64) float sums[kBlockRows * kPackedCols];
       float* const c = std::exchange(block.c, sums);
       const int64_t ldc = std::exchange(block.ldc, kPackedCols);
-      multiply_rows<Terms, kBlockVectors, kTransposed, Update::set, kLda>(n_row, block);
+      multiply_rows<Terms, kBlockVectors, kTransposed, Update::set>(n_row, block);
       for (int64_t r = 0; r < n_row; ++r)
         for (int64_t j = 0; j < n_column; ++j)
           c[r * ldc + j] = (accumulate ? c[r * ldc + j] : 0) + sums[r * kPackedCols + j];
@@ -156,6 +171,7 @@ class BlockedProduct {
     const Blocks b_;
     float* const c_;
     const int64_t ldc_;
+    const bool reads_a_;
     int64_t unit_ = 0, n_unit_ = 0;  // of the slice
     // The panel's rows, where a row of op(A) is a column of A: a block's alone would read a part of
     // each cache line.
