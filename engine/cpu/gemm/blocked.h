@@ -30,13 +30,11 @@ class BlockedProduct {
   }
 
   /// Whether blocks of B can be read where they are stored: whole ones, on cache lines of their
-  /// own, with rows that do not compete for the same lines of the second-level cache.
+  /// own.
   static bool reads_b(const Gemm& p) {
-    constexpr int64_t kLine = 64, kSets = 1024, kWays = 8;
-    const int64_t row_bytes = p.ldb * static_cast<int64_t>(sizeof(T));
     return std::is_same_v<T, Unit> && !p.transpose_b && p.n % kPackedCols == 0 &&
-           row_bytes % kLine == 0 && reinterpret_cast<uintptr_t>(p.b) % kLine == 0 &&
-           std::min(p.k, kMostDepth) * std::gcd(row_bytes / kLine, kSets) <= kSets * kWays;
+           p.ldb * static_cast<int64_t>(sizeof(T)) % kLine == 0 &&
+           reinterpret_cast<uintptr_t>(p.b) % kLine == 0 && stays_cached(p.ldb, p.k);
   }
 
   /// p.m rows of c, p.n columns, whose B is packed, or with nullptr of a product of which
@@ -52,6 +50,17 @@ class BlockedProduct {
   /// Units of the inner dimension multiplied at a time: a block's rows of A stay in the first-level
   /// cache, a panel's columns of B in the second.
   static constexpr int64_t kMostDepth = 512;
+
+  static constexpr int64_t kLine = 64, kPage = 4096;
+
+  // Whether a line or two of each of n_row stored rows can be read again and again: rows at most a
+  // page apart, which do not compete for the same lines of the second-level cache.
+  static bool stays_cached(int64_t ld, int64_t n_row) {
+    constexpr int64_t kSets = 1024, kWays = 8;
+    const int64_t bytes = ld * static_cast<int64_t>(sizeof(T));
+    return bytes <= kPage &&
+           std::min(n_row, kMostDepth) * std::gcd(bytes / kLine, kSets) <= kSets * kWays;
+  }
 
   // B's blocks of columns.
   struct Blocks {
@@ -84,7 +93,7 @@ class BlockedProduct {
       for (int64_t s = 0; s < slices.count(); ++s, accumulate = true) {
         unit_ = slices.begin(s);
         n_unit_ = slices.length(s);
-        if constexpr (kTransposed)
+        if (kTransposed && !reads_a_)
           PackedBlocks<Terms, kBlockRows, T>::pack(a_, 0, m_, unit_, n_unit_, all_rows_.data());
         for (int64_t row = 0; row < m_; row += kBlockRows)
           multiply_rows_at(row, std::min<int64_t>(kBlockRows, m_ - row), accumulate);
@@ -93,22 +102,23 @@ class BlockedProduct {
 
    private:
     // Rows a multiple of a page's part from each other would compete for the same cache lines.
-    static constexpr int64_t kPage = 4096, kRowStride = kMostDepth + 16;
+    static constexpr int64_t kRowStride = kMostDepth + 16;
 
     // Whether blocks of A can be read where they are stored.
     static bool reads_a(const Gemm& p) {
-      const int64_t row_bytes = p.lda * static_cast<int64_t>(sizeof(T));
-      return !kTransposed && Terms::kElements * sizeof(T) == sizeof(Unit) &&
-             row_bytes % kPage != 0 && p.lda % Terms::kElements == 0 &&
-             p.k % Terms::kElements == 0 && reinterpret_cast<uintptr_t>(p.a) % sizeof(Unit) == 0;
+      if (kTransposed) return std::is_same_v<T, Unit> && stays_cached(p.lda, p.k);
+      constexpr int64_t kElements = Terms::kElements;
+      return kElements * sizeof(T) == sizeof(Unit) && p.k % kElements == 0 &&
+             p.lda % kElements == 0 && reinterpret_cast<uintptr_t>(p.a) % sizeof(Unit) == 0 &&
+             p.lda * static_cast<int64_t>(sizeof(T)) % kPage != 0;
     }
 
-    // Rows from `row` on as blocks take them, and from one to the next.
+    // Rows from `row` on as blocks take them, and lda.
     std::pair<const Unit*, int64_t> rows_from(int64_t row, int64_t n_row) {
-      if constexpr (kTransposed) return {all_rows_.data() + row * n_unit_, kBlockRows};
       if (reads_a_)
         return {reinterpret_cast<const Unit*>(a_.at(row, unit_ * Terms::kElements)),
-                a_.ld / Terms::kElements};
+                kTransposed ? a_.ld : a_.ld / Terms::kElements};
+      if constexpr (kTransposed) return {all_rows_.data() + row * n_unit_, kBlockRows};
       pack_rows<Terms>(a_, row, n_row, unit_, n_unit_, rows_, kRowStride);
       return {rows_, kRowStride};
     }
@@ -134,9 +144,9 @@ class BlockedProduct {
 
     static void multiply_block_at(int64_t n_row, const BlockProduct<Terms>& block,
                                   bool accumulate) {
-      constexpr int64_t kLine = 16;
+      constexpr int64_t kSumsOfLine = kLine / static_cast<int64_t>(sizeof(float));
       for (int64_t r = 0; r < n_row; ++r)
-        for (int64_t j = 0; j < kPackedCols; j += kLine)
+        for (int64_t j = 0; j < kPackedCols; j += kSumsOfLine)
           __builtin_prefetch(block.c + r * block.ldc + j, 1);
       if (accumulate)
         multiply_rows<Terms, kBlockVectors, kTransposed, Update::add_scaled>(n_row, block);
@@ -164,7 +174,7 @@ class BlockedProduct {
         for (int64_t r = 0; r < kBlockRows; ++r)
           __builtin_prefetch(a_.at(row + r, inner + line * kElementsOfLine));
     }
-    static constexpr int64_t kElementsOfLine = 64 / static_cast<int64_t>(sizeof(T));
+    static constexpr int64_t kElementsOfLine = kLine / static_cast<int64_t>(sizeof(T));
 
     const Operand<T> a_;
     const int64_t m_, n_, depth_;
@@ -175,7 +185,7 @@ class BlockedProduct {
     int64_t unit_ = 0, n_unit_ = 0;  // of the slice
     // The panel's rows, where a row of op(A) is a column of A: a block's alone would read a part of
     // each cache line.
-    Buffer<Unit> all_rows_{kTransposed ? round_up(m_, kBlockRows) * kMostDepth : 0};
+    Buffer<Unit> all_rows_{kTransposed && !reads_a_ ? round_up(m_, kBlockRows) * kMostDepth : 0};
     alignas(64) Unit rows_[kBlockRows * kRowStride];
   };
 };
