@@ -91,11 +91,14 @@ template <class Terms, int R, int kVectors, bool kTransposed, Update kUpdate>
   Vec<Sum> sum[R][kVectors] = {};
   const typename Terms::Unit *a = p.a, *b = p.b;
   const int64_t lda = p.lda, ldb = p.ldb, step = kTransposed ? lda : 1;
+  [[maybe_unused]] constexpr int64_t kAhead =
+      12;  // steps in which a line of A comes from the third-level cache
   for (int64_t k = p.depth; k > 0; --k, a += step, b += ldb) {
     // Rows are addressed from three of them. Compilers would keep a pointer for each of twelve, in
     // too few registers, if they knew where these point.
     const typename Terms::Unit *a4 = a + 4 * lda, *a8 = a + 8 * lda;
     if constexpr (!kTransposed) asm("" : "+r"(a), "+r"(a4), "+r"(a8));
+    if constexpr (kTransposed) __builtin_prefetch(a + kAhead * lda);
     typename Terms::Row row[kVectors];
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) row[v] = Terms::load_row(b + v * kWidth);
