@@ -192,13 +192,11 @@ class Group {
   // score of the row and key j, written over the dot products; `largest` is the largest of them.
   template <class F>
   void for_each_row(const TileView& view, int64_t first_row, const F& f) {
-    constexpr int64_t kCols = kBlockCols<A>;
     terms_.start_tile(view);
     for (int64_t block = 0; block < view.rows; block += kBlockRows) {
       const int64_t n = std::min<int64_t>(kBlockRows, view.rows - block);
-      const Range seen = view.keys_of(block, n);
-      if (seen.empty()) continue;
-      const Range keys{seen.begin / kCols * kCols, round_up(seen.end, kCols)};
+      const Range keys = score_columns<A>(view, block, n);
+      if (keys.empty()) continue;
       for (int64_t i = block; i < block + n; ++i) {
         A* const x = scores_ + i * kScoreStride;
         f(first_row + i, x, keys, finish_row_scores(i, x, keys, p_.factor(first_ + first_row + i)));

@@ -51,16 +51,13 @@ template <class T, class A = Accumulate<T>>
 void gradient_strip(const Problem<T>& p, const TileView& view, const RowValues<A>& rows,
                     int64_t first_query, TileTerms<A>& terms, const Tiles<A>& tiles,
                     const RowBiasPart<A>& row_bias) {
-  constexpr int64_t kCols = kBlockCols<A>;
   terms.start_tile(view);
-  const int64_t padded = round_up(view.cols, kCols);
+  const int64_t padded = round_up(view.cols, kBlockCols<A>);
   const bool split = p.row_scale || p.weight;
   const int64_t cleared = tiles.keeps_diagonals ? kTile + kMargin : padded;
   for (int64_t block = 0; block < view.rows; block += kBlockRows) {
     const int64_t n = std::min<int64_t>(kBlockRows, view.rows - block);
-    const Range seen = view.keys_of(block, n);
-    const Range keys =
-        seen.empty() ? Range{0, 0} : Range{seen.begin / kCols * kCols, round_up(seen.end, kCols)};
+    const Range keys = score_columns<A>(view, block, n);
     for (int64_t i = block; i < block + n; ++i) {
       const int64_t at = i * kScoreStride;
       const A factor = p.factor(first_query + i);

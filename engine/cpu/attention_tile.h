@@ -75,21 +75,33 @@ void add_product(int64_t rows, int64_t width, BlockProduct<Elements<A>> p) {
   if (x < width) multiply_rows<Elements<A>, 1, kTransposed, Update::add_scaled>(rows, p);
 }
 
-/// c[i, j] = sum over k of a[i, k] b[j, k] for every block with a visible pair. b comes packed by
-/// pack_keys, and the inner dimension has `depth` units. Whole blocks of columns are written: c
-/// needs round_up(cols, kBlockCols) of them.
+/// Whole vectors of keys around those that one of the queries [i, i + n) sees, from a block on.
+template <class A>
+Range score_columns(const TileView& view, int64_t i, int64_t n) {
+  const Range keys = view.keys_of(i, n);
+  if (keys.empty()) return {};
+  return {keys.begin / kBlockCols<A> * kBlockCols<A>, round_up(keys.end, kLanes<A>)};
+}
+
+/// c[i, j] = sum over k of a[i, k] b[j, k] for the score_columns of every kBlockRows rows. b comes
+/// packed by pack_keys, and the inner dimension has `depth` units.
 template <class Terms>
 void tile_scores(const TileView& view, const typename Terms::Unit* a, int64_t lda,
                  const typename Terms::Unit* packed, int64_t depth, typename Terms::Sum* c,
                  int64_t ldc) {
-  constexpr int64_t kCols = kBlockCols<typename Terms::Sum>;
+  using Sum = typename Terms::Sum;
+  constexpr int64_t kCols = kBlockCols<Sum>;
   for (int64_t j = 0; j < view.cols; j += kCols)
     for (int64_t i = 0; i < view.rows; i += kBlockRows) {
       const int64_t n = std::min<int64_t>(kBlockRows, view.rows - i);
-      const Range keys = view.keys_of(i, n);
-      if (keys.begin >= j + kCols || keys.end <= j) continue;
-      multiply_rows<Terms, kBlockVectors, false, Update::set>(
-          n, {a + i * lda, lda, packed + j * depth, kCols, depth, 1, c + i * ldc + j, ldc});
+      const Range columns = score_columns<Sum>(view, i, n);
+      if (columns.begin >= j + kCols || columns.end <= j) continue;
+      const BlockProduct<Terms> block{a + i * lda, lda, packed + j * depth, kCols,
+                                      depth,       1,   c + i * ldc + j,    ldc};
+      if (columns.end - j > kLanes<Sum>)
+        multiply_rows<Terms, kBlockVectors, false, Update::set>(n, block);
+      else
+        multiply_rows<Terms, 1, false, Update::set>(n, block);
     }
 }
 
