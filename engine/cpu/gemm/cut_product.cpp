@@ -78,7 +78,7 @@ PackedCopies::Bytes CutProduct::kept_b() const {
 }
 
 void CutProduct::pack(int64_t begin, int64_t end, std::byte* to) const {
-  constexpr int64_t kBytes = int64_t{1} << 16;  // at a time: worth a thread
+  constexpr int64_t kBytes = int64_t{1} << 18;  // at a time: worth a thread
   const int64_t grain = std::max<int64_t>(1, kBytes / packed_->bytes(product_)) * packed_->columns;
   parallel_chunks(end - begin, grain, [&](int64_t from, int64_t until) {
     packed_->pack(product_, begin + from, until - from, to + packed_bytes(from));
