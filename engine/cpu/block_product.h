@@ -3,6 +3,7 @@
 // sums stay in registers over the whole inner dimension.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -79,6 +80,9 @@ struct BlockProduct {
   typename Terms::Sum alpha;
   typename Terms::Sum* c;
   int64_t ldc;
+  /// Rows of another block to fetch into the cache meanwhile, 16 of them; null: none.
+  const std::byte* ahead = nullptr;
+  int64_t ahead_ld = 0, ahead_unit = 0;  ///< bytes from one row, and one unit, to the next
 };
 
 /// For R rows and kVectors whole vectors of columns. Out of line, and its arguments in memory, so
@@ -91,14 +95,22 @@ template <class Terms, int R, int kVectors, bool kTransposed, Update kUpdate>
   Vec<Sum> sum[R][kVectors] = {};
   const typename Terms::Unit *a = p.a, *b = p.b;
   const int64_t lda = p.lda, ldb = p.ldb, step = kTransposed ? lda : 1;
-  [[maybe_unused]] constexpr int64_t kAhead =
-      12;  // steps in which a line of A comes from the third-level cache
+  [[maybe_unused]] constexpr int64_t kAhead = 12;  // steps in which a line of A arrives
+  // One prefetch a step: of many at once, most would be dropped.
+  [[maybe_unused]] const auto* ahead =
+      p.ahead != nullptr ? p.ahead : reinterpret_cast<const std::byte*>(a);
+  [[maybe_unused]] const int64_t ahead_ld = p.ahead_ld, ahead_unit = p.ahead_unit;
   for (int64_t k = p.depth; k > 0; --k, a += step, b += ldb) {
     // Rows are addressed from three of them. Compilers would keep a pointer for each of twelve, in
     // too few registers, if they knew where these point.
     const typename Terms::Unit *a4 = a + 4 * lda, *a8 = a + 8 * lda;
-    if constexpr (!kTransposed) asm("" : "+r"(a), "+r"(a4), "+r"(a8));
-    if constexpr (kTransposed) __builtin_prefetch(a + kAhead * lda);
+    if constexpr (kTransposed) {
+      __builtin_prefetch(a + kAhead * lda);
+    } else {
+      asm("" : "+r"(a), "+r"(a4), "+r"(a8));
+      __builtin_prefetch(ahead + k % 16 * ahead_ld);
+      ahead += ahead_unit;
+    }
     typename Terms::Row row[kVectors];
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) row[v] = Terms::load_row(b + v * kWidth);

@@ -127,12 +127,13 @@ class BlockedProduct {
       const auto [rows, lda] = rows_from(row, n_row);
       BlockProduct<Terms> block{rows,    lda, b_.first + unit_ * b_.ld, b_.ld,
                                 n_unit_, 1,   c_ + row * ldc_,          ldc_};
-      // The next rows are fetched meanwhile, so many cache lines of each for a block.
-      const int64_t n_block = (n_ + kPackedCols - 1) / kPackedCols;
-      const int64_t n_line = (n_unit_ * Terms::kElements + kElementsOfLine - 1) / kElementsOfLine;
-      const Cut lines{n_line, (n_line + n_block - 1) / n_block};
-      for (int64_t column = 0, i = 0; column < n_; column += kPackedCols, ++i) {
-        if (!kTransposed && i < lines.count()) fetch(row + n_row, lines.begin(i), lines.length(i));
+      block.ahead_unit = Terms::kElements * static_cast<int64_t>(sizeof(T));
+      for (int64_t column = 0; column < n_; column += kPackedCols) {
+        if (!kTransposed && column + kPackedCols >= n_) {  // the last: the next rows are fetched
+          block.ahead =
+              reinterpret_cast<const std::byte*>(a_.at(row + n_row, unit_ * Terms::kElements));
+          block.ahead_ld = a_.ld * static_cast<int64_t>(sizeof(T));
+        }
         if (column + kPackedCols <= n_)
           multiply_block_at(n_row, block, accumulate);
         else
@@ -165,16 +166,6 @@ class BlockedProduct {
         for (int64_t j = 0; j < n_column; ++j)
           c[r * ldc + j] = (accumulate ? c[r * ldc + j] : 0) + sums[r * kPackedCols + j];
     }
-
-    // Cache lines [begin, begin + n) of this slice of the rows from `row` on, which may lie beyond
-    // the last.
-    void fetch(int64_t row, int64_t begin, int64_t n) const {
-      const int64_t inner = unit_ * Terms::kElements;
-      for (int64_t line = begin; line < begin + n; ++line)
-        for (int64_t r = 0; r < kBlockRows; ++r)
-          __builtin_prefetch(a_.at(row + r, inner + line * kElementsOfLine));
-    }
-    static constexpr int64_t kElementsOfLine = kLine / static_cast<int64_t>(sizeof(T));
 
     const Operand<T> a_;
     const int64_t m_, n_, depth_;
