@@ -134,7 +134,8 @@ BOOST_AUTO_TEST_CASE(what_is_done_in_place) {
       const auto result = [&](const Device& device) {
         Tensor total = y.clone().to(device);
         dispatch(device, [&](auto tag) {
-          add_in_place(tag, x.to(device), total);
+          const Tensor xs[] = {x.to(device)};
+          add_in_place(tag, xs, total);
           scale_in_place(tag, 0.3, total);
         });
         return total.to(Device{});
