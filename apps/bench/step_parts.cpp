@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kPhases = 3;
 // Bias and GELU are a part of the kernels of products.
 constexpr const char *kProducts = "products, bias, GELU", *kAttention = "attention",
-                     *kNorms = "norms", *kCrossEntropy = "cross entropy", *kOptimizer = "optimizer",
+                     *kNorms = "norms", *kHead = "head, cross entropy", *kOptimizer = "optimizer",
                      *kRest = "nodes, allocation";
 
 // The part of a kernel, by the file of the sources that asks for it.
@@ -26,7 +26,7 @@ std::string part_of(const WorkPlace& place) {
       {"attention", kAttention},
       {"norm", kNorms},
       {"pointwise", "pointwise"},
-      {"cross_entropy", kCrossEntropy},
+      {"cross_entropy", kHead},
       {"optim", kOptimizer},
       {"split_heads", "heads, rotation"},
       {"view", "heads, rotation"},
@@ -89,17 +89,20 @@ double least_time_of(const std::string& part, const ModelConfig& config, int64_t
   const auto d = static_cast<double>(config.d_model);
   const auto n_layer = static_cast<double>(config.n_layer);
   const auto bytes_each = static_cast<double>(size_of(dtype));
+  const auto n_logit = n * static_cast<double>(config.vocab_size);
+  const double head_flop = 6 * d * n_logit;
   double flop = 0, bytes = 0;
   if (part == kProducts) {
-    flop = 1e9 * product_gflop;
+    flop = 1e9 * product_gflop - head_flop;
   } else if (part == kAttention) {  // two products and five of the gradient, of the causal half
     const double keys = static_cast<double>(config.train_len + 1) / (config.sees_later ? 1 : 2);
     flop = n_layer * 7 * 2 * d * n * keys;
     bytes = n_layer * n * d * (4 + 8) * bytes_each;
   } else if (part == kNorms) {  // x, branch, sum, y; sum, dy, dsum, dx
     bytes = (2 * n_layer + (config.has_final_norm ? 1 : 0)) * n * d * (4 + 4) * bytes_each;
-  } else if (part == kCrossEntropy) {  // logits in float32, and their gradient
-    bytes = n * static_cast<double>(config.vocab_size) * 2 * 4;
+  } else if (part == kHead) {  // three products; logits in float32, and their gradient
+    flop = head_flop;
+    bytes = n_logit * 2 * 4;
   } else if (part == kOptimizer) {  // gradient, weight and moments in, three out; the norm
     bytes = static_cast<double>(parameter_count(config)) * (28 + 4);
   }

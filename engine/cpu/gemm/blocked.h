@@ -1,5 +1,5 @@
 #pragma once
-// A panel of a product by register blocks, with B packed before or read where it is stored.
+// A panel of a product by register blocks, with operands packed or read where they are stored.
 
 #include <algorithm>
 #include <numeric>

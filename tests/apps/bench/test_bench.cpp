@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_step_is_taken_apart_into_kernels_by_kind) {
   const std::string printed =
       run({"step", "--preset", "smoke", "--train-len", "16", "--batch", "2", "--posenc", "rope",
            "--rounds", "2", "--device", "cpu", "--parts"});
-  for (const char* part : {"products, bias, GELU", "attention", "norms", "cross entropy",
+  for (const char* part : {"products, bias, GELU", "attention", "norms", "head, cross entropy",
                            "optimizer", "heads, rotation", "embedding", "nodes, allocation"})
     BOOST_TEST(printed.find(part) != std::string::npos, part << " in\n" << printed);
   BOOST_TEST(printed.find("of the step is work for all of them") != std::string::npos, printed);
@@ -80,10 +80,12 @@ BOOST_AUTO_TEST_CASE(the_least_time_of_a_part_is_by_its_flop_or_its_bytes) {
     return least_time_of(part, config, 16, DType::f32, 100, peak, copy);
   };
   constexpr double kNone = 1e300;
-  BOOST_TEST(least("products, bias, GELU", 50, kNone) == 2);
   const double n = 16 * 128, d = static_cast<double>(config.d_model),
+               head = 6e-9 * n * d * static_cast<double>(config.vocab_size),
                layers = static_cast<double>(config.n_layer);
   const auto tolerance = boost::test_tools::tolerance(1e-12);
+  BOOST_TEST(least("products, bias, GELU", 50, kNone) == (100 - head) / 50, tolerance);
+  BOOST_TEST(least("head, cross entropy", 50, kNone) == head / 50, tolerance);
   BOOST_TEST(least("attention", 1, kNone) == 1e-9 * layers * 14 * d * n * 64.5, tolerance);
   BOOST_TEST(least("attention", kNone, 1) == layers * n * d * 12 * 4, tolerance);
   BOOST_TEST(least("norms", 1, 1) == (2 * layers + 1) * n * d * 8 * 4, tolerance);
