@@ -66,7 +66,7 @@ void accumulate(Tensor& total, const Tensor& x) {
     return;
   }
   if (!total.is_sole_owner()) total = total.clone();
-  dispatch(total.device(), [&](auto tag) { add_in_place(tag, {&x, 1}, total); });
+  dispatch(total.device(), [&](auto tag) { add_in_place(tag, x, total); });
 }
 
 }  // namespace

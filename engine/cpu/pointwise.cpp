@@ -107,17 +107,15 @@ void cast(Cpu, const Tensor& x, Tensor& y) {
   });
 }
 
-void add_in_place(Cpu, std::span<const Tensor> xs, Tensor& y) {
+void add_in_place(Cpu, const Tensor& x, Tensor& y) {
   dispatch_float(y.dtype(), [&](auto type) {
     using T = decltype(type);
     using A = Accumulate<T>;
+    const T* const from = x.data<T>();
     T* const to = y.data<T>();
-    parallel_chunks(y.numel(), kGrain, [&](int64_t begin, int64_t end) {
-      for (const Tensor& x : xs) {
-        const T* const from = x.data<T>();
-        for (int64_t i = begin; i < end; ++i)
-          to[i] = static_cast<T>(static_cast<A>(to[i]) + static_cast<A>(from[i]));
-      }
+    parallel_chunks(x.numel(), kGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        to[i] = static_cast<T>(static_cast<A>(to[i]) + static_cast<A>(from[i]));
     });
   });
 }

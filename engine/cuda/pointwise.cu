@@ -68,10 +68,10 @@ void cast(Cuda device, const Tensor& x, Tensor& y) {
   });
 }
 
-void add_in_place(Cuda device, std::span<const Tensor> xs, Tensor& y) {
+void add_in_place(Cuda device, const Tensor& x, Tensor& y) {
   dispatch_float(y.dtype(), [&](auto type) {
     using T = decltype(type);
-    for (const Tensor& x : xs) map(device, y.numel(), Add{}, y.data<T>(), x.data<T>(), y.data<T>());
+    map(device, y.numel(), Add{}, y.data<T>(), x.data<T>(), y.data<T>());
   });
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <span>
-
 #include "engine/device.h"
 #include "engine/tensor.h"
 
@@ -21,9 +19,9 @@ void copy_bytes(Cuda, const Tensor& x, Tensor& y);
 /// y = x converted to the dtype of y; same number of elements.
 void cast(Cpu, const Tensor& x, Tensor& y);
 void cast(Cuda, const Tensor& x, Tensor& y);
-/// y += x for one x after the other; same shapes and dtypes.
-void add_in_place(Cpu, std::span<const Tensor> xs, Tensor& y);
-void add_in_place(Cuda, std::span<const Tensor> xs, Tensor& y);
+/// y += x; same shape and dtype.
+void add_in_place(Cpu, const Tensor& x, Tensor& y);
+void add_in_place(Cuda, const Tensor& x, Tensor& y);
 /// x *= factor
 void scale_in_place(Cpu, double factor, Tensor& x);
 void scale_in_place(Cuda, double factor, Tensor& x);

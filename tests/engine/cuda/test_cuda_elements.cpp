@@ -134,8 +134,7 @@ BOOST_AUTO_TEST_CASE(what_is_done_in_place) {
       const auto result = [&](const Device& device) {
         Tensor total = y.clone().to(device);
         dispatch(device, [&](auto tag) {
-          const Tensor xs[] = {x.to(device)};
-          add_in_place(tag, xs, total);
+          add_in_place(tag, x.to(device), total);
           scale_in_place(tag, 0.3, total);
         });
         return total.to(Device{});
