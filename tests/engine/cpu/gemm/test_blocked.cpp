@@ -60,6 +60,34 @@ BOOST_AUTO_TEST_CASE(where_b_is_read_does_not_matter) {
   BOOST_TEST(!reads([](Gemm& x) { x.in = DType::bf16; }));
 }
 
+// Rows of A a multiple of a page apart, and pairs of bfloat16 that begin at an odd element, are
+// copied, others read where they are stored: with the same bits.
+BOOST_AUTO_TEST_CASE(where_a_is_read_does_not_matter) {
+  constexpr int64_t kRows = 100, kColumns = 64, kInner = 700, kFar = 2048;
+  for (const DType dtype : {DType::f32, DType::bf16})
+    for (const bool transposed : {false, true}) {
+      const int64_t n_row = transposed ? kInner : kRows, n_column = transposed ? kRows : kInner;
+      const Tensor a = random_tensor({n_row, n_column}, 1, -1, 1, dtype);
+      const Tensor b = random_tensor({kColumns, kInner}, 2, -1, 1, dtype);
+      const auto product = [&](int64_t stride, int64_t offset) {
+        Tensor room = Tensor::zeros({n_row * stride + offset}, dtype);
+        for (int64_t row = 0; row < n_row; ++row)
+          room.view({n_column}, row * stride + offset).assign(a.view({n_column}, row * n_column));
+        const Tensor moved = room.view({n_row, n_column}, offset);
+        Tensor c = Tensor::zeros({kRows, kColumns});
+        Gemm p = product_of({moved, transposed}, {b, true}, c);
+        p.lda = stride;
+        gemm_with(packing(), p);
+        return c;
+      };
+      const Tensor in_place = product(n_column, 0);
+      for (const int64_t stride : {n_column + 1, int64_t{1024}, kFar})
+        for (const int64_t offset : {0, 1})
+          BOOST_TEST(same_bits(product(stride, offset), in_place),
+                     dtype << ' ' << transposed << ' ' << stride << ' ' << offset);
+    }
+}
+
 }  // namespace
 BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield
