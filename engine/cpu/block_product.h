@@ -116,10 +116,8 @@ template <class Terms, int R, int kVectors, bool kTransposed, Update kUpdate>
     for (int v = 0; v < kVectors; ++v) row[v] = Terms::load_row(b + v * kWidth);
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
-      const auto left = Terms::splat_unit(kTransposed ? a[r]
-                                                      : (r < 4   ? a
-                                                         : r < 8 ? a4
-                                                                 : a8)[r % 4 * lda]);
+      const auto* const from = r < 4 ? a : r < 8 ? a4 : a8;
+      const auto left = Terms::splat_unit(kTransposed ? a[r] : from[r % 4 * lda]);
 #pragma GCC unroll 16
       for (int v = 0; v < kVectors; ++v) Terms::add(sum[r][v], left, row[v]);
     }
