@@ -75,7 +75,8 @@ void add_product(int64_t rows, int64_t width, BlockProduct<Elements<A>> p) {
   if (x < width) multiply_rows<Elements<A>, 1, kTransposed, Update::add_scaled>(rows, p);
 }
 
-/// Whole vectors of keys around those that one of the queries [i, i + n) sees, from a block on.
+/// The keys that one of the queries [i, i + n) sees, rounded out: from the first key of a block of
+/// columns to the last key of a vector.
 template <class A>
 Range score_columns(const TileView& view, int64_t i, int64_t n) {
   const Range keys = view.keys_of(i, n);

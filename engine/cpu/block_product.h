@@ -80,7 +80,8 @@ struct BlockProduct {
   typename Terms::Sum alpha;
   typename Terms::Sum* c;
   int64_t ldc;
-  /// Rows of another block to fetch into the cache meanwhile, 16 of them; null: none.
+  /// 16 rows to fetch into the cache meanwhile, unless a is transposed; null: none. They may lie
+  /// beyond the operand's end.
   const std::byte* ahead = nullptr;
   int64_t ahead_ld = 0, ahead_unit = 0;  ///< bytes from one row, and one unit, to the next
 };
