@@ -73,9 +73,9 @@ const char* at(const void* base, int64_t element, DType dtype) {
 // operands again and again; large ones leave threads waiting at the end.
 Panels cut_panels(int64_t m, int64_t n, int64_t k, bool may_cut_k) {
   constexpr int64_t kColumns = 768, kDeepPiece = 512;
-  // One row is limited by how fast b is read: pieces of 256 KiB are read as fast as all of b, and
+  // One row is limited by how fast b is read: pieces of 1 MiB are read as fast as all of b, and
   // an even number of them suits an even number of threads.
-  constexpr int64_t kReadPair = int64_t{1} << 17;
+  constexpr int64_t kReadPair = int64_t{1} << 19;
   const Cut n_cut = cut(n, m == 1 ? 2 * ceil_div(n * k, kReadPair) : ceil_div(n, kColumns));
   // A power of two, so that the usual batches give equal panels.
   const int64_t rows = n_cut.step <= 128 ? 128 : n_cut.step < 512 ? 256 : 512;

@@ -72,46 +72,48 @@ Floats load(const float* from) { return bits_at<Floats>(from); }
 Doubles load(const double* from) { return bits_at<Doubles>(from); }
 Floats load(const BFloat16* from) { return widened<Floats>(from); }
 
-// Of `n_row` rows, so that each load of the vector serves them all and no sum waits for the one
-// before it. A row's sum does not depend on which are beside it. Rows are read once, in short runs
-// that no hardware foresees: rows `next` .. are asked for meanwhile.
+// Of `n_row` rows, `apart` rows from one to the next, so that each load of the vector serves them
+// all and no sum waits for the one before it. A row's sum does not depend on the others.
 template <int n_row, class In, class A, class Out>
-void times_some_rows(const In* matrix, int64_t ld, int64_t first, const A* x, int64_t k,
-                     int64_t next, const Result<A, Out>& result) {
+void times_some_rows(const In* matrix, int64_t ld, int64_t first, int64_t apart, const A* x,
+                     int64_t k, const Result<A, Out>& result) {
   using V = decltype(load(x));
   constexpr int64_t kLanes = sizeof(V) / sizeof(A);
+  constexpr int64_t kAhead = 512 / static_cast<int64_t>(sizeof(In));  // elements
   const In* const row = matrix + first * ld;
-  const In* const next_row = matrix + next * ld;
+  const int64_t step = apart * ld;
   V even[n_row] = {}, odd[n_row] = {};
   int64_t l = 0;
   for (; l + 2 * kLanes <= k; l += 2 * kLanes) {
     const V x0 = load(x + l), x1 = load(x + l + kLanes);
     for (int r = 0; r < n_row; ++r) {
-      __builtin_prefetch(next_row + r * ld + l);
-      even[r] += load(row + r * ld + l) * x0;
-      odd[r] += load(row + r * ld + l + kLanes) * x1;
+      __builtin_prefetch(row + r * step + l + kAhead);
+      even[r] += load(row + r * step + l) * x0;
+      odd[r] += load(row + r * step + l + kLanes) * x1;
     }
   }
   for (int r = 0; r < n_row; ++r) {
     even[r] += odd[r];
     A lanes[kLanes], rest = 0;
     std::memcpy(lanes, &even[r], sizeof lanes);
-    for (int64_t i = l; i < k; ++i) rest += static_cast<A>(row[r * ld + i]) * x[i];
+    for (int64_t i = l; i < k; ++i) rest += static_cast<A>(row[r * step + i]) * x[i];
     for (int64_t half = kLanes / 2; half > 0; half /= 2)
       for (int64_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
-    result(first + r, lanes[0] + rest);
+    result(first + r * apart, lanes[0] + rest);
   }
 }
 
-// n sums of k products, of the vector with each row of a matrix.
+// n sums of k products, of the vector with each row of a matrix: from as many places of the matrix
+// at the same time as the hardware's prefetcher follows.
 template <class In, class A, class Out>
 void times_rows(const In* matrix, int64_t ld, int64_t n, const A* x, int64_t k,
                 const Result<A, Out>& result) {
-  constexpr int kRows = 4;
-  int64_t j = 0;
-  for (; j + kRows <= n; j += kRows)
-    times_some_rows<kRows>(matrix, ld, j, x, k, std::min(j + kRows, n - kRows), result);
-  for (; j < n; ++j) times_some_rows<1>(matrix, ld, j, x, k, j, result);
+  constexpr int kPlaces = 4;
+  const int64_t part = n / kPlaces;
+  for (int64_t j = 0; j < part; ++j)
+    times_some_rows<kPlaces>(matrix, ld, j, part, x, k, result);
+  for (int64_t j = kPlaces * part; j < n; ++j)
+    times_some_rows<1>(matrix, ld, j, 1, x, k, result);
 }
 
 // The same with each column, four rows at a time.
