@@ -17,7 +17,7 @@ constexpr int64_t kKeys = 2 * kTile;          // keys of a tile
 constexpr int64_t kScoreStride = kKeys + 16;  // not a power of two: rows spread over the cache
 
 // Queries of one unit of work: each packed tile of keys serves all of them.
-int64_t group_size(int64_t n_key) { return n_key <= 512 ? 2 * kTile : 4 * kTile; }
+int64_t group_size(int64_t n_key) { return n_key <= 512 ? 2 * kTile : n_key <= 4096 ? 4 * kTile : 8 * kTile; }
 
 // x = c * factor (* weight) (+ bias), in place, and the largest x. Scores come out the same to the
 // bit in the backward pass, which compares them with the same threshold.
@@ -35,9 +35,10 @@ A finish_scores(A* x, Range keys, A factor, const A* bias, const A* weight) {
   return max_of<A>(largest);
 }
 
-// x = the probabilities of scores x, in place, and their sum.
+// x = the probabilities of scores x, in place, and their sum. Out of line, so that the constants of
+// its loop have registers.
 template <class A, class Row>
-A normalize(A* x, Range keys, const Row& row) {
+[[gnu::noinline]] A normalize(A* x, Range keys, const Row& row) {
   Vec<A> total{};
   for (int64_t j = keys.begin; j < keys.end; j += kLanes<A>) {
     const Vec<A> p = row.probability(load(x + j));

@@ -113,7 +113,7 @@ Symbols string_with_hole(int64_t n, int64_t n_kind, Draws& draws) {
 }
 
 Symbols symbol_in_hole(const Symbols& input) {
-  if (input.size() == 1) return input;
+  if (input.size() == 1) return {input.front()};
   const size_t half = input.size() / 2;
   const auto at =
       static_cast<size_t>(std::find(input.begin(), input.end(), kHidden) - input.begin());
