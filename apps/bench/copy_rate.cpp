@@ -1,5 +1,7 @@
 #include "apps/bench/copy_rate.h"
 
+#include <algorithm>
+
 #include "apps/analysis/timing.h"
 #include "engine/device_info.h"
 
@@ -16,6 +18,11 @@ double copy_rate(const Tensor& x) {
     synchronize(x.device());
   });
   return 2 * kTimes * static_cast<double>(x.size_bytes()) / time;
+}
+
+double copy_rate(int64_t n_byte, const Device& device) {
+  const int64_t n_float = std::clamp<int64_t>(n_byte / 4, 1, int64_t{1} << 25);
+  return copy_rate(Tensor::zeros({n_float}, DType::f32, device));
 }
 
 }  // namespace farfield::bench

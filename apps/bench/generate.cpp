@@ -8,6 +8,7 @@
 #include "apps/bench/peer.h"
 #include "apps/bench/report.h"
 #include "apps/bench/source.h"
+#include "apps/bench/weights_read.h"
 #include "apps/run/load_run.h"
 #include "apps/train/timed_step.h"
 #include "engine/device_info.h"
@@ -32,16 +33,6 @@ Transformer model_for(const GenerateBenchRequest& request, const ModelOptions& m
   if (!request.run) return {model.config(), /*seed=*/1, common.dtype(), common.where()};
   return run::load_run(*request.run, {.device = common.device, .precision = common.precision})
       .model;
-}
-
-// Bytes of the parameters that each new token reads: of an embedding that is no head, one row.
-int64_t weight_bytes_of_token(const Transformer& model) {
-  int64_t sum = 0;
-  for (const Parameter& p : model.parameters()) {
-    const bool is_table = !model.config().ties_embedding && p.name == "gpt_neox.embed_in.weight";
-    sum += is_table ? p.value.size_bytes() / p.value.dim(0) : p.value.size_bytes();
-  }
-  return sum;
 }
 
 GenerateTimes generate_once(const Transformer& model, const GenerateBenchRequest& request,
@@ -96,7 +87,7 @@ int bench_generate(int argc, const char* const* argv, std::ostream& to) {
   Transformer model = model_for(request, model_options, common);
   model.pack_weights();
   const Device device = common.where();
-  const int64_t n_bytes = weight_bytes_of_token(model);
+  const int64_t n_bytes = weight_bytes_read(model);
   const Tensor memory = Tensor::zeros({n_bytes / 4}, DType::f32, device);
   cli::Printout page(to, "bench generate", common.table.is_json);
   std::ostream& out = page.text();

@@ -11,4 +11,8 @@ namespace farfield::train {
 /// gradient: of the causal half, or of all pairs of an encoder.
 double step_gflop(const ModelConfig& config, int64_t batch_size);
 
+/// The same of a forward pass over sequences of `length` tokens: 2 for each weight and token, and
+/// attention's two products.
+double forward_gflop(const ModelConfig& config, int64_t batch_size, int64_t length);
+
 }  // namespace farfield::train

@@ -5,6 +5,7 @@
 #include "engine/cpu/attention_dropped_pairs.h"
 #include "engine/cpu/attention_gradient.h"
 #include "engine/cpu/attention_table_sums.h"
+#include "engine/cpu/attention_units.h"
 
 namespace farfield::attention_cpu {
 
@@ -51,37 +52,77 @@ A dot(const T* a, const T* b, int64_t n) {
   return total;
 }
 
+/// Rows of queries as products take them.
+template <class Terms>
+struct QueryRows {
+  using Unit = typename Terms::Unit;
+  Rows<Unit> of_scores = {};        ///< in units along head_dim
+  Columns<Unit> of_gradients = {};  ///< in units along the queries
+
+  /// Elements of working memory.
+  static int64_t size(int64_t rows, int64_t width) {
+    return rows * width + (Terms::kElements == 1 ? 0 : columns_size<Terms>(rows, width));
+  }
+  /// may_stay    rows of one type are used in place
+  template <class T>
+  static QueryRows of(const T* from, int64_t stride, int64_t rows, int64_t head_dim, int64_t width,
+                      bool may_stay, Scratch& scratch) {
+    Unit* const buffer = scratch.take<Unit>(rows * width);
+    if constexpr (Terms::kElements == 1) {
+      Rows<Unit> same{buffer, width};
+      if (may_stay)
+        same = rows_of(from, stride, rows, head_dim, width, buffer);
+      else
+        pack_rows(from, stride, rows, head_dim, width, buffer);
+      return {same, {same.data, same.stride, kBlockCols<Unit>}};
+    } else {
+      return {score_rows<Terms>(from, stride, rows, head_dim, width, buffer),
+              columns_of<Terms>(from, stride, rows, head_dim, width,
+                                scratch.take<Unit>(columns_size<Terms>(rows, width)))};
+    }
+  }
+};
+
+/// add_over_queries of a tile, whose first query is the first of b. units: working memory.
+template <class Terms, class A>
+void add_tile_over_queries(const TileView& view, const A* tile,
+                           const Columns<typename Terms::Unit>& b, int64_t width, A alpha, A* c,
+                           int64_t ldc, typename Terms::Unit* units) {
+  const auto rows = units_over_queries<Terms>(view, tile, kScoreStride, units);
+  add_over_queries<Terms>(view, rows.data, rows.stride, b, width, alpha, c, ldc);
+}
+
 /// One branch of a unit: the queries, the keys of a tile, and their gradients. Terms: of the
-/// scores.
+/// products.
 template <class T, class Terms>
 struct UnitBranch {
   using A = Accumulate<T>;
   using Unit = typename Terms::Unit;
-  const T* k = nullptr;      // the unit's first key
-  Rows<A> q = {};            // for gradients
-  Rows<Unit> score_q = {};   // for scores
+  const T* k = nullptr;  // the unit's first key
+  QueryRows<Terms> q = {};
   Unit* key_cols = nullptr;  // working memory, kTile * width
-  A* key_rows = nullptr;     // the same
-  Rows<A> keys = {};         // of the tile
+  Unit* key_rows = nullptr;  // the same, columns_size of kTile rows
+  Columns<Unit> keys = {};   // of the tile
   A *dq = nullptr, *dk = nullptr;
 
   Factors<Unit> from(int64_t i) const {
-    return {score_q.data ? score_q.row(i) : nullptr, score_q.stride, key_cols};
+    return {q.of_scores.data ? q.of_scores.row(i) : nullptr, q.of_scores.stride, key_cols};
   }
 
   // The tile that begins with key j.
   void pack(const Problem<T>& p, int64_t j, int64_t cols) {
     const T* const first = k + j * p.head_dim;
     pack_keys<Terms>(first, p.head_dim, cols, p.head_dim, key_cols);
-    keys = rows_of(first, p.head_dim, cols, p.head_dim, p.width, key_rows);
+    keys = columns_of<Terms>(first, p.head_dim, cols, p.head_dim, p.width, key_rows);
   }
-  // For the tile of query i and key j, from the gradient of its dot products.
+  // For the tile of query i and key j, from the gradient of its dot products. units: working
+  // memory.
   void add_gradients(const TileView& view, const A* grad, A scale, int64_t width, int64_t i,
-                     int64_t j, int64_t stride) const {
-    add_over_queries(view, grad, kScoreStride, q.row(i), q.stride, width, scale, dk + j * stride,
-                     stride);
-    add_over_keys(view, grad, kScoreStride, keys.data, keys.stride, width, scale, dq + i * stride,
-                  stride);
+                     int64_t j, int64_t stride, Unit* units) const {
+    add_tile_over_queries<Terms>(view, grad, q.of_gradients.from(i / Terms::kElements), width,
+                                 scale, dk + j * stride, stride, units);
+    const Rows<Unit> rows = units_over_keys<Terms>(view, grad, kScoreStride, units);
+    add_over_keys<Terms>(view, rows.data, rows.stride, keys, width, scale, dq + i * stride, stride);
   }
 };
 
@@ -105,20 +146,12 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
 
   const int64_t n_tile = 4 + (has_far ? 1 : 0) + (b.row_bias.wants_feature() ? 1 : 0);
   const int64_t sum_size = b.row_bias.sum_size();
-  // Rows of scores of their own, where these are not the rows of gradients.
-  constexpr int64_t kRowCopies = Terms::kElements > 1 ? 2 : 1;
-  const int64_t branch_size = kRowCopies * rows * width + 2 * kTile * width;
-  const int64_t sizes = (has_far ? 2 : 1) * branch_size + rows * (kRowCopies * width + 1) +
-                        kTile * width + n_tile * kTileSize + TileTerms<A>::kBufferSize + sum_size;
+  const int64_t query_size = QueryRows<Terms>::size(rows, width);
+  const int64_t branch_size = query_size + kTile * width + columns_size<Terms>(kTile, width);
+  constexpr int64_t kUnits = tile_units_size<Terms>(kTile, kScoreStride);
+  const int64_t sizes = (has_far ? 2 : 1) * branch_size + query_size + rows + kTile * width +
+                        n_tile * kTileSize + kUnits + TileTerms<A>::kBufferSize + sum_size;
   Scratch scratch(sizes * static_cast<int64_t>(sizeof(A)));
-  // The rows as scores take them: those of gradients if they are the same.
-  const auto scores_of = [&](const T* from, int64_t from_stride, const Rows<A>& same) {
-    if constexpr (Terms::kElements == 1)
-      return same;
-    else
-      return score_rows<Terms>(from, from_stride, rows, p.head_dim, width,
-                               scratch.take<Unit>(rows * width));
-  };
   const auto branch = [&](const T* q, const T* k, A* dq, A* dk) {
     if (round == 0) {
       std::fill_n(dq + q_at, rows * stride, A{0});
@@ -127,10 +160,10 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
     const T* const first = q + p.q_at(head, begin);
     UnitBranch<T, Terms> made;
     made.k = k + p.k_at(head, keys.begin);
-    made.q = rows_of(first, p.head_dim, rows, p.head_dim, width, scratch.take<A>(rows * width));
-    made.score_q = scores_of(first, p.head_dim, made.q);
+    made.q = QueryRows<Terms>::of(first, p.head_dim, rows, p.head_dim, width, /*may_stay=*/true,
+                                  scratch);
     made.key_cols = scratch.take<Unit>(kTile * width);
-    made.key_rows = scratch.take<A>(kTile * width);
+    made.key_rows = scratch.take<Unit>(columns_size<Terms>(kTile, width));
     made.dq = dq + q_at;
     made.dk = dk + k_at;
     return made;
@@ -142,10 +175,9 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
     if (!b.chunks.has_work(p, c, round)) return;
   }
 
-  A* const dout = scratch.take<A>(rows * width);
-  pack_rows(b.dout + p.token_row(head, begin), p.token_stride(), rows, p.head_dim, width, dout);
-  const Rows<Unit> score_dout =
-      scores_of(b.dout + p.token_row(head, begin), p.token_stride(), Rows<A>{dout, width});
+  // Rows of tokens lie far apart: they are packed.
+  const auto dout = QueryRows<Terms>::of(b.dout + p.token_row(head, begin), p.token_stride(), rows,
+                                         p.head_dim, width, /*may_stay=*/false, scratch);
   A* const dots = scratch.take<A>(rows);
   RowValues<A> row_values = b.rows.from(head * p.n_query + begin);
   row_values.dot = dots;
@@ -155,6 +187,7 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
                                             : b.penalty_dot(row_values.sum, i);
   }
   Unit* const value_cols = scratch.take<Unit>(kTile * width);
+  Unit* const units = scratch.take<Unit>(kUnits);
   const RowBiasPart<A> row_bias =
       b.row_bias.cleared_part(head, c, round, scratch.take<A>(sum_size));
   const auto tile = [&](bool is_needed) -> A* {
@@ -186,7 +219,6 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
     for (int64_t i = 0; i < rows; i += kTile) {
       const TileView view = column.queries(i, kTile);
       if (view.sees_nothing()) continue;
-      const A* const dout_i = dout + i * width;
       if (row_bias) row_bias.start_tile();
       for (int64_t r = 0; r < view.rows; r += kStrip) {
         const TileView strip = view.queries(r, kStrip);
@@ -194,8 +226,8 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
         const int64_t depth = units_of<Terms>(p.head_dim);
         branch_scores<Terms>(p.branches(strip), near.from(i + r), far.from(i + r), depth,
                              tiles.prob + at, far_tile, kScoreStride);
-        tile_scores<Terms>(strip, score_dout.row(i + r), score_dout.stride, value_cols, depth,
-                           tiles.grad + at, kScoreStride);
+        tile_scores<Terms>(strip, dout.of_scores.row(i + r), dout.of_scores.stride, value_cols,
+                           depth, tiles.grad + at, kScoreStride);
         std::optional<DroppedPairs<kTile>> dropped;
         if (p.mask.is_on()) {
           dropped.emplace(p.mask, strip, head, begin + i + r);
@@ -208,15 +240,15 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
       if (dbias) dbias.add(view, entries, tiles.dbias);
       if (dweight) dweight.add(view, entries, tiles.dweight);
       if (row_bias) row_bias.finish_tile(view, tiles.dfeature);
-      add_over_queries(view, tiles.prob, kScoreStride, dout_i, width, width, A{1}, dv + j * stride,
-                       stride);
+      add_tile_over_queries<Terms>(view, tiles.prob, dout.of_gradients.from(i / Terms::kElements),
+                                   width, A{1}, dv + j * stride, stride, units);
       const Branches branches = p.branches(view);
       if (branches.is_mixed()) split_far(branches, tiles.grad, far_tile, kScoreStride);
       if (branches.has_near)
-        near.add_gradients(branches.near, tiles.grad, p.scale, width, i, j, stride);
+        near.add_gradients(branches.near, tiles.grad, p.scale, width, i, j, stride, units);
       if (branches.has_far)
         far.add_gradients(branches.far, branches.has_near ? far_tile : tiles.grad, p.scale, width,
-                          i, j, stride);
+                          i, j, stride, units);
     }
   }
 }

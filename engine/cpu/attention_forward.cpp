@@ -7,6 +7,7 @@
 #include "engine/cpu/attention_normalizer.h"
 #include "engine/cpu/attention_one_query.h"
 #include "engine/cpu/attention_terms.h"
+#include "engine/cpu/attention_units.h"
 #include "engine/cpu/flush_denormals.h"
 
 namespace farfield {
@@ -17,7 +18,7 @@ constexpr int64_t kKeys = 2 * kTile;          // keys of a tile
 constexpr int64_t kScoreStride = kKeys + 16;  // not a power of two: rows spread over the cache
 
 // Queries of one unit of work: each packed tile of keys serves all of them.
-int64_t group_size(int64_t n_key) { return n_key <= 512 ? 2 * kTile : n_key <= 4096 ? 4 * kTile : 8 * kTile; }
+int64_t group_size(int64_t n_key) { return (n_key <= 512 ? 2 : n_key <= 4096 ? 4 : 8) * kTile; }
 
 // x = c * factor (* weight) (+ bias), in place, and the largest x. Scores come out the same to the
 // bit in the backward pass, which compares them with the same threshold.
@@ -82,8 +83,9 @@ class Group {
         out_(scratch_.take<A>(rows_ * p.width)),
         max_(scratch_.take<A>(rows_)),
         sum_(scratch_.take<A>(rows_)),
-        values_(scratch_.take<A>(kKeys * p.width)),
+        values_(scratch_.take<Unit>(columns_size<Terms>(kKeys, p.width))),
         scores_(scratch_.take<A>(kStrip * kScoreStride)),
+        units_(scratch_.take<Unit>(kUnits)),
         spare_(p.far_q ? scratch_.take<A>(kStrip * kScoreStride) : nullptr),
         terms_(p.terms_of(head), scratch_.take<A>(TileTerms<A>::kBufferSize)) {
     std::fill_n(out_, rows_ * p.width, A{0});
@@ -103,11 +105,12 @@ class Group {
 
  private:
   static constexpr A kInfinity = std::numeric_limits<A>::infinity();
+  static constexpr int64_t kUnits = tile_units_size<Terms>(kStrip, kScoreStride);
 
   int64_t scratch_size() const {
     const int64_t branch_size = (rows_ + kKeys) * p_.width + kStrip * kScoreStride;
-    return (p_.far_q ? 2 : 1) * branch_size + rows_ * p_.width + 2 * rows_ + kKeys * p_.width +
-           TileTerms<A>::kBufferSize;
+    return (p_.far_q ? 2 : 1) * branch_size + rows_ * p_.width + 2 * rows_ +
+           columns_size<Terms>(kKeys, p_.width) + kUnits + TileTerms<A>::kBufferSize;
   }
   Operands<Unit> operands(const T* q) {
     return {score_rows<Terms>(q + p_.q_at(head_, first_), p_.head_dim, rows_, p_.head_dim, p_.width,
@@ -117,7 +120,7 @@ class Group {
 
   // The online softmax: output and sum of each row are relative to exp(its maximum so far).
   void softmax() {
-    for_each_strip([this](const TileView& view, int64_t i, const Rows<A>& v) {
+    for_each_strip([this](const TileView& view, int64_t i, const Columns<Unit>& v) {
       for_each_row(view, i, [this](int64_t row, A* x, Range keys, A largest) {
         if (largest > max_[row]) {
           if (sum_[row] > 0) rescale_row(row, std::exp(max_[row] - largest));
@@ -131,12 +134,12 @@ class Group {
 
   // The clamp depends on the largest score of the whole row, so a first pass finds that.
   void clamped_softmax() {
-    for_each_strip([this](const TileView& view, int64_t i, const Rows<A>&) {
+    for_each_strip([this](const TileView& view, int64_t i, const Columns<Unit>&) {
       for_each_row(view, i, [this](int64_t row, A*, Range, A largest) {
         max_[row] = std::max(max_[row], largest);
       });
     });
-    for_each_strip([this](const TileView& view, int64_t i, const Rows<A>& v) {
+    for_each_strip([this](const TileView& view, int64_t i, const Columns<Unit>& v) {
       for_each_row(view, i, [this](int64_t row, A* x, Range keys, A) {
         sum_[row] += normalize<A>(x, keys, ClampedRow<A>{softmax_row(row), splat(threshold(row))});
       });
@@ -145,7 +148,7 @@ class Group {
   }
 
   void relu() {
-    for_each_strip([this](const TileView& view, int64_t i, const Rows<A>& v) {
+    for_each_strip([this](const TileView& view, int64_t i, const Columns<Unit>& v) {
       for_each_row(view, i, [this](int64_t row, A* x, Range keys, A) {
         sum_[row] += normalize<A>(x, keys, ReluRow<A>{splat(p_.relu_factor(first_ + row))});
       });
@@ -178,7 +181,8 @@ class Group {
       if (needed.has_near) pack_keys<Terms>(p_.k + at, p_.head_dim, cols, p_.head_dim, near_.keys);
       if (needed.has_far)
         pack_keys<Terms>(p_.far_k + at, p_.head_dim, cols, p_.head_dim, far_.keys);
-      const Rows<A> v = rows_of(p_.v + at, p_.head_dim, cols, p_.head_dim, p_.width, values_);
+      const Columns<Unit> v =
+          columns_of<Terms>(p_.v + at, p_.head_dim, cols, p_.head_dim, p_.width, values_);
       for (int64_t i = 0; i < rows_; i += kStrip) {
         const TileView view = tile.queries(i, kStrip);
         if (view.sees_nothing()) continue;
@@ -215,11 +219,12 @@ class Group {
   }
 
   // Adds the values, weighted by the numbers stored where the scores were.
-  void add_values(const TileView& view, int64_t i, const Rows<A>& v) {
+  void add_values(const TileView& view, int64_t i, const Columns<Unit>& v) {
     if (p_.mask.is_on())
       DroppedPairs<kKeys>(p_.mask, view, head_, first_ + i).apply(scores_, kScoreStride);
-    add_over_keys(view, scores_, kScoreStride, v.data, v.stride, p_.width, A{1},
-                  out_ + i * p_.width, p_.width);
+    const Rows<Unit> weights = units_over_keys<Terms>(view, scores_, kScoreStride, units_);
+    add_over_keys<Terms>(view, weights.data, weights.stride, v, p_.width, A{1}, out_ + i * p_.width,
+                         p_.width);
   }
 
   void finish_row(int64_t i, T* out, const RowOutputs<A>& to) const {
@@ -241,7 +246,10 @@ class Group {
   Operands<Unit> near_, far_;
   A* out_;  // [rows, width]
   A *max_, *sum_;
-  A *values_, *scores_, *spare_;
+  Unit* values_;
+  A* scores_;
+  Unit* units_;
+  A* spare_;
   TileTerms<A> terms_;
 };
 

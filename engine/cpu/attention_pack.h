@@ -83,6 +83,30 @@ Rows<typename Terms::Unit> score_rows(const T* from, int64_t stride, int64_t row
   }
 }
 
+/// Units of working memory that columns_of() wants.
+template <class Terms>
+constexpr int64_t columns_size(int64_t rows, int64_t width) {
+  if constexpr (Terms::kElements == 1) return rows * width;
+  return units_of<Terms>(rows) * round_up(width, kBlockCols<typename Terms::Sum>);
+}
+
+/// The right-hand side of a product over the rows, in units along them: in place when that is
+/// possible, else packed into `buffer` of columns_size.
+template <class Terms, class T>
+Columns<typename Terms::Unit> columns_of(const T* from, int64_t stride, int64_t rows,
+                                         int64_t head_dim, int64_t width,
+                                         typename Terms::Unit* buffer) {
+  constexpr int64_t kCols = kBlockCols<typename Terms::Sum>;
+  if constexpr (Terms::kElements == 1) {
+    const auto same = rows_of(from, stride, rows, head_dim, width, buffer);
+    return {same.data, same.stride, kCols};
+  } else {
+    const int64_t depth = units_of<Terms>(rows);
+    PackedBlocks<Terms, kCols, T>::pack({from, stride, false, rows}, 0, head_dim, 0, depth, buffer);
+    return {buffer, kCols, depth * kCols};
+  }
+}
+
 /// The right-hand side: blocks of kBlockCols rows; block b holds row b * kBlockCols + l, unit x at
 /// to[(b * depth + x) * kBlockCols + l]. Missing rows are zeros.
 template <class Terms, class T>

@@ -63,16 +63,36 @@ struct TileView {
   }
 };
 
-/// multiply_rows for `width` columns, a multiple of the lanes.
-template <class A, bool kTransposed>
-void add_product(int64_t rows, int64_t width, BlockProduct<Elements<A>> p) {
+/// The right-hand side of a product over queries or keys: unit k of column x is at
+/// data[x / kBlockCols * step + k * ld + x % kBlockCols].
+template <class Unit>
+struct Columns {
+  const Unit* data = nullptr;
+  int64_t ld = 0, step = 0;
+
+  /// From a unit on.
+  Columns from(int64_t unit) const { return {data + unit * ld, ld, step}; }
+};
+
+/// multiply_rows for `width` columns, a multiple of the lanes; `step` from one block of columns of
+/// b to the next.
+template <class Terms, bool kTransposed>
+void add_product(int64_t rows, int64_t width, int64_t step, BlockProduct<Terms> p) {
+  constexpr int64_t kCols = kBlockCols<typename Terms::Sum>;
   int64_t x = 0;
-  for (; x + kBlockCols<A> <= width; x += kBlockCols<A>) {
-    multiply_rows<Elements<A>, kBlockVectors, kTransposed, Update::add_scaled>(rows, p);
-    p.b += kBlockCols<A>;
-    p.c += kBlockCols<A>;
+  for (; x + kCols <= width; x += kCols) {
+    multiply_rows<Terms, kBlockVectors, kTransposed, Update::add_scaled>(rows, p);
+    p.b += step;
+    p.c += kCols;
   }
-  if (x < width) multiply_rows<Elements<A>, 1, kTransposed, Update::add_scaled>(rows, p);
+  if (x < width) multiply_rows<Terms, 1, kTransposed, Update::add_scaled>(rows, p);
+}
+
+/// The units that have elements of a range.
+template <class Terms>
+Range units_of_range(const Range& elements) {
+  return {elements.begin / Terms::kElements,
+          (elements.end + Terms::kElements - 1) / Terms::kElements};
 }
 
 /// The keys that one of the queries [i, i + n) sees, rounded out: from the first key of a block of
@@ -106,33 +126,41 @@ void tile_scores(const TileView& view, const typename Terms::Unit* a, int64_t ld
     }
 }
 
-/// c[i, x] += alpha * sum over keys j of p[i, j] b[j, x], x < width, a multiple of the lanes.
-template <class A>
-void add_over_keys(const TileView& view, const A* p, int64_t ldp, const A* b, int64_t ldb,
-                   int64_t width, A alpha, A* c, int64_t ldc) {
+/// c[i, x] += alpha * sum over keys j of p[i, j] b[j, x], x < width, a multiple of the lanes. p and
+/// b are in units along the keys; pairs that do not see each other are zeros in p.
+template <class Terms>
+void add_over_keys(const TileView& view, const typename Terms::Unit* p, int64_t ldp,
+                   const Columns<typename Terms::Unit>& b, int64_t width, typename Terms::Sum alpha,
+                   typename Terms::Sum* c, int64_t ldc) {
   for (int64_t i = 0; i < view.rows; i += kBlockRows) {
     const int64_t n = std::min<int64_t>(kBlockRows, view.rows - i);
     const Range keys = view.keys_of(i, n);
     if (keys.empty()) continue;
-    add_product<A, false>(n, width,
-                          {p + i * ldp + keys.begin, ldp, b + keys.begin * ldb, ldb, keys.size(),
-                           alpha, c + i * ldc, ldc});
+    const Range units = units_of_range<Terms>(keys);
+    add_product<Terms, false>(n, width, b.step,
+                              {p + i * ldp + units.begin, ldp, b.from(units.begin).data, b.ld,
+                               units.size(), alpha, c + i * ldc, ldc});
   }
 }
 
-/// c[j, x] += alpha * sum over queries i of p[i, j] b[i, x], x < width, a multiple of the lanes.
-template <class A>
-void add_over_queries(const TileView& view, const A* p, int64_t ldp, const A* b, int64_t ldb,
-                      int64_t width, A alpha, A* c, int64_t ldc) {
+/// c[j, x] += alpha * sum over queries i of p[i, j] b[i, x], x < width, a multiple of the lanes. p
+/// and b are in units along the queries.
+template <class Terms>
+void add_over_queries(const TileView& view, const typename Terms::Unit* p, int64_t ldp,
+                      const Columns<typename Terms::Unit>& b, int64_t width,
+                      typename Terms::Sum alpha, typename Terms::Sum* c, int64_t ldc) {
+  constexpr int64_t kCols = kBlockCols<typename Terms::Sum>;
   // Columns outermost: the rows of b that they need stay in the first-level cache.
-  for (int64_t x = 0; x < width; x += kBlockCols<A>)
+  for (int64_t x = 0; x < width; x += kCols)
     for (int64_t j = 0; j < view.cols; j += kBlockRows) {
       const int64_t n = std::min<int64_t>(kBlockRows, view.cols - j);
       const Range queries = view.queries_of(j, n);
       if (queries.empty()) continue;
-      add_product<A, true>(n, std::min(kBlockCols<A>, width - x),
-                           {p + queries.begin * ldp + j, ldp, b + queries.begin * ldb + x, ldb,
-                            queries.size(), alpha, c + j * ldc + x, ldc});
+      const Range units = units_of_range<Terms>(queries);
+      add_product<Terms, true>(
+          n, std::min(kCols, width - x), b.step,
+          {p + units.begin * ldp + j, ldp, b.from(units.begin).data + x / kCols * b.step, b.ld,
+           units.size(), alpha, c + j * ldc + x, ldc});
     }
 }
 
