@@ -133,7 +133,9 @@ class PackedBlocks {
     if (whole == n) return;
     Unit* const last = blocks.at(whole, 0);
     std::fill(last, last + n_unit * W, Unit{0});
-    blocks.one_by_one(whole, n, 0);
+    const int64_t vectors = kIsWhole && !from.inner_is_contiguous ? n / kWidth * kWidth : whole;
+    if (vectors > whole) blocks.copy_vectors(whole, vectors);
+    blocks.one_by_one(vectors, n, 0);
   }
 
  private:
@@ -175,6 +177,15 @@ class PackedBlocks {
       copy_units<0>(x, y, to);
       if (y != nullptr) y += W;
     }
+  }
+  // Whole vectors of rows of one block, whose rows lie side by side.
+  void copy_vectors(int64_t r0, int64_t r1) const {
+    for (int64_t u = 0; u < n_unit_; ++u)
+      for (int64_t r = r0; r < r1; r += kWidth) {
+        const T* const x = element(r, u);
+        const auto v = Make::template vector<Vec<Sum>>(x, second(x, u));
+        std::memcpy(at(r, u), &v, sizeof v);
+      }
   }
   // Units [r, W), in vectors of 64, 32 and 16 bytes.
   template <int64_t r>
