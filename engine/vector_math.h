@@ -57,7 +57,8 @@ FARFIELD_HD inline Normal<float> normal_at(float u) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(t) : "f"(fabsf(u) * 0.2316419f + 1));
   return normal_at(u, e, t);
 #else
-  return normal_at(u, fast_exp(-0.5f * u * u), 1 / ((u < 0 ? -u : u) * 0.2316419f + 1));
+  // Not by a comparison, which g++ 14 would make a branch of, together with the one above.
+  return normal_at(u, fast_exp(-0.5f * u * u), 1 / (std::fabs(u) * 0.2316419f + 1));
 #endif
 }
 FARFIELD_HD inline Normal<double> normal_at(double u) {
