@@ -32,6 +32,10 @@ V widened(const BFloat16* from) {
     std::memcpy(&x, from, sizeof x);
     return reinterpret_cast<V>(_mm256_slli_epi32(_mm256_cvtepu16_epi32(x), 16));
   }
+  if constexpr (sizeof(V) == 16) {
+    const __m128i x = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+    return reinterpret_cast<V>(_mm_slli_epi32(_mm_cvtepu16_epi32(x), 16));
+  }
 #endif
   uint16_t halves[sizeof(V) / sizeof(float)];
   uint32_t words[sizeof(V) / sizeof(float)];
