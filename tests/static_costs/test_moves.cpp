@@ -41,6 +41,7 @@ BOOST_AUTO_TEST_CASE(moves_of_all_functions_of_an_object_are_added) {
   BOOST_TEST(object.name == "cpu/norm.cpp");
   BOOST_TEST(object.moves.all == 3);
   BOOST_TEST(object.moves.in_loops == 2);
+  BOOST_TEST(object.n_product == 1);
   BOOST_TEST(object.n_block == 0);
 }
 
@@ -54,14 +55,18 @@ BOOST_AUTO_TEST_CASE(a_register_block_multiplies_in_a_loop_and_neither_spills_no
 }
 
 BOOST_AUTO_TEST_CASE(what_exceeds_its_limit_is_named_with_both_numbers) {
-  ObjectMoves object = {.file = "norm.cpp", .name = "cpu/norm.cpp", .moves = {5, 2}};
-  const auto limits = limits_of("limits.csv", "file,moves,in_loops\nnorm.cpp,5,2\n");
+  ObjectMoves object = {
+      .file = "norm.cpp", .name = "cpu/norm.cpp", .moves = {5, 2}, .n_product = 7};
+  const auto limits =
+      limits_of("limits.csv", "file,moves,in_loops,least_products\nnorm.cpp,5,2,7\n");
   BOOST_TEST(failures({object}, limits).empty());
   object.moves = {6, 3};
+  object.n_product = 6;
   object.broken = {"multiply_block<1>: 1 calls"};
   const std::vector<std::string> expected = {
       "cpu/norm.cpp: expected at most 5 moves, got 6",
       "cpu/norm.cpp: expected at most 2 moves to the stack in innermost loops, got 3",
+      "cpu/norm.cpp: expected at least 7 products of vectors in innermost loops, got 6",
       "cpu/norm.cpp: expected sums in registers, got multiply_block<1>: 1 calls"};
   BOOST_TEST(failures({object}, limits) == expected, boost::test_tools::per_element());
 }
@@ -74,11 +79,11 @@ BOOST_AUTO_TEST_CASE(a_file_without_a_limit_is_judged_by_its_register_blocks_alo
 }
 
 BOOST_AUTO_TEST_CASE(damaged_limits_are_refused_with_their_line) {
+  const std::string columns = "file,moves,in_loops,least_products\n";
   BOOST_CHECK_EXCEPTION(limits_of("l.csv", "file,moves\n"), IoError,
                         says("l.csv: expected in line 1"));
-  BOOST_CHECK_EXCEPTION(limits_of("l.csv", "file,moves,in_loops\na.cpp,1\n"), IoError,
-                        says("line 2, got 2"));
-  BOOST_CHECK_EXCEPTION(limits_of("l.csv", "file,moves,in_loops\na.cpp,1,x\n"), IoError,
+  BOOST_CHECK_EXCEPTION(limits_of("l.csv", columns + "a.cpp,1\n"), IoError, says("line 2, got 2"));
+  BOOST_CHECK_EXCEPTION(limits_of("l.csv", columns + "a.cpp,1,x,2\n"), IoError,
                         says("line 2, got 'x'"));
 }
 

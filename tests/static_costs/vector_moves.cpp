@@ -21,8 +21,8 @@ int run(int argc, const char* const* argv) {
   cli::Options options(
       "vector_moves",
       "Moves of whole vector registers to and from the stack in the objects of the "
-      "CPU's kernels, held against limits.");
-  options.add("limits", limits_path, "FILE", "CSV of the most moves of each file")
+      "CPU's kernels, and products of vectors in their loops, held against limits.");
+  options.add("limits", limits_path, "FILE", "CSV of the limits of each file")
       .add("objdump", objdump, "PATH", "of the disassembler")
       .add_positional("objects", paths, "object files");
   if (!options.parse(argc, argv, std::cout)) return cli::kDone;
@@ -40,7 +40,8 @@ int run(int argc, const char* const* argv) {
   std::cout << table(objects, limits)
             << "\nmoves: of ymm and zmm to and from the stack, copies of structures among them; in "
                "loops: "
-               "to the stack, in loops that hold no other\n";
+               "to the stack, in loops that hold no other; products: of vectors, in the same "
+               "loops\n";
   if (std::all_of(n_multiply.begin(), n_multiply.end(), [](int64_t n) { return n == 0; })) {
     std::cout << "skipped: these objects are for a processor without AVX2 and FMA\n";
     return cli::kDone;
