@@ -62,6 +62,24 @@ struct Bf16Pairs {
                                                       reinterpret_cast<__m512bh>(left),
                                                       reinterpret_cast<__m512bh>(right)));
   }
+
+  /// Units of neighbours, x first, rounded to the nearest.
+  static Row in_row(Vec<Sum> x, Vec<Sum> next) { return reinterpret_cast<Row>(rounded(x, next)); }
+  /// Units of the same lanes, x first, rounded to the nearest.
+  static Row in_lanes(Vec<Sum> x, Vec<Sum> y) {
+    return [both = rounded(x, y)]<int... l>(std::integer_sequence<int, l...>) {
+      return reinterpret_cast<Row>(
+          __builtin_shufflevector(both, both, (l / 2 + l % 2 * static_cast<int>(kLanes<Sum>))...));
+    }
+    (std::make_integer_sequence<int, 2 * kLanes<Sum>>());
+  }
+
+ private:
+  typedef uint16_t Words __attribute__((vector_size(64)));
+  static Words rounded(Vec<Sum> low, Vec<Sum> high) {
+    return reinterpret_cast<Words>(
+        _mm512_cvtne2ps_pbh(reinterpret_cast<__m512>(high), reinterpret_cast<__m512>(low)));
+  }
 };
 #endif
 
