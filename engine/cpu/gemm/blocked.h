@@ -88,25 +88,43 @@ class BlockedProduct {
           reads_a_(reads_a(p)) {}
 
     void multiply(bool accumulate) {
-      const int64_t n_slice = (depth_ + kMostDepth - 1) / kMostDepth;
+      const int64_t n_slice = (depth_ + kDepth - 1) / kDepth;
       const Cut slices{depth_, round_up((depth_ + n_slice - 1) / n_slice, 16)};
       for (int64_t s = 0; s < slices.count(); ++s, accumulate = true) {
         unit_ = slices.begin(s);
         n_unit_ = slices.length(s);
         if (kTransposed && !reads_a_)
           PackedBlocks<Terms, kBlockRows, T>::pack(a_, 0, m_, unit_, n_unit_, all_rows_.data());
-        for (int64_t row = 0; row < m_; row += kBlockRows)
-          multiply_rows_at(row, std::min<int64_t>(kBlockRows, m_ - row), accumulate);
+        if (kKeepsColumns) {
+          for (int64_t column = 0; column < n_; column += kPackedCols)
+            for (int64_t row = 0; row < m_; row += kBlockRows)
+              multiply_at(rows_at(row), column, accumulate);
+        } else {
+          for (int64_t row = 0; row < m_; row += kBlockRows) {
+            const RowsOfA rows = rows_at(row);
+            for (int64_t column = 0; column < n_; column += kPackedCols)
+              multiply_at(rows, column, accumulate);
+          }
+        }
       }
     }
 
    private:
+    // For a transposed A and vectors of 32 bytes: a block's columns of B, instead of its rows of A,
+    // are multiplied with all others of the panel, and stay in the first-level cache.
+    static constexpr bool kKeepsColumns = kTransposed && kVectorBytes == 32;
+    static constexpr int64_t kDepth = kKeepsColumns ? kMostDepth / 2 : kMostDepth;
+
     // Rows a multiple of a page's part from each other would compete for the same cache lines.
     static constexpr int64_t kRowStride = kMostDepth + 16;
 
     // Whether blocks of A can be read where they are stored.
     static bool reads_a(const Gemm& p) {
-      if (kTransposed) return std::is_same_v<T, Unit> && stays_cached(p.lda, p.k, kWays);
+      // Few rows' elements of a stored row are read at a time with vectors of 32 bytes: a copy is
+      // worth its time unless few columns use it.
+      constexpr int64_t kMostColumns = kKeepsColumns ? 4 * kPackedCols : INT64_MAX;
+      if (kTransposed)
+        return std::is_same_v<T, Unit> && p.n <= kMostColumns && stays_cached(p.lda, p.k, kWays);
       constexpr int64_t kElements = Terms::kElements;
       return kElements * sizeof(T) == sizeof(Unit) && p.k % kElements == 0 &&
              p.lda % kElements == 0 && reinterpret_cast<uintptr_t>(p.a) % sizeof(Unit) == 0 &&
@@ -123,24 +141,36 @@ class BlockedProduct {
       return {rows_, kRowStride};
     }
 
-    void multiply_rows_at(int64_t row, int64_t n_row, bool accumulate) {
-      const auto [rows, lda] = rows_from(row, n_row);
-      BlockProduct<Terms> block{rows,    lda, b_.first + unit_ * b_.ld, b_.ld,
-                                n_unit_, 1,   c_ + row * ldc_,          ldc_};
+    struct RowsOfA {
+      int64_t row, n;
+      const Unit* data;
+      int64_t ld;
+    };
+    RowsOfA rows_at(int64_t row) {
+      const int64_t n_row = std::min<int64_t>(kBlockRows, m_ - row);
+      const auto [data, ld] = rows_from(row, n_row);
+      return {row, n_row, data, ld};
+    }
+
+    void multiply_at(const RowsOfA& rows, int64_t column, bool accumulate) {
+      BlockProduct<Terms> block{rows.data,
+                                rows.ld,
+                                b_.first + unit_ * b_.ld + column / kPackedCols * b_.step,
+                                b_.ld,
+                                n_unit_,
+                                1,
+                                c_ + rows.row * ldc_ + column,
+                                ldc_};
       block.ahead_unit = Terms::kElements * static_cast<int64_t>(sizeof(T));
-      for (int64_t column = 0; column < n_; column += kPackedCols) {
-        if (!kTransposed && column + kPackedCols >= n_) {  // the last: the next rows are fetched
-          block.ahead =
-              reinterpret_cast<const std::byte*>(a_.at(row + n_row, unit_ * Terms::kElements));
-          block.ahead_ld = a_.ld * static_cast<int64_t>(sizeof(T));
-        }
-        if (column + kPackedCols <= n_)
-          multiply_block_at(n_row, block, accumulate);
-        else
-          multiply_last_block(n_row, n_ - column, block, accumulate);
-        block.b += b_.step;
-        block.c += kPackedCols;
+      if (!kTransposed && column + kPackedCols >= n_) {  // the last: the next rows are fetched
+        block.ahead =
+            reinterpret_cast<const std::byte*>(a_.at(rows.row + rows.n, unit_ * Terms::kElements));
+        block.ahead_ld = a_.ld * static_cast<int64_t>(sizeof(T));
       }
+      if (column + kPackedCols <= n_)
+        multiply_block_at(rows.n, block, accumulate);
+      else
+        multiply_last_block(rows.n, n_ - column, block, accumulate);
     }
 
     static void multiply_block_at(int64_t n_row, const BlockProduct<Terms>& block,
