@@ -8,13 +8,17 @@ template void tile_scores<Elements<float>>(const TileView&, const float*, int64_
                                            int64_t, float*, int64_t);
 template void tile_scores<Elements<double>>(const TileView&, const double*, int64_t, const double*,
                                             int64_t, double*, int64_t);
-template void add_over_keys<float>(const TileView&, const float*, int64_t, const float*, int64_t,
-                                   int64_t, float, float*, int64_t);
-template void add_over_keys<double>(const TileView&, const double*, int64_t, const double*, int64_t,
-                                    int64_t, double, double*, int64_t);
-template void add_over_queries<float>(const TileView&, const float*, int64_t, const float*, int64_t,
-                                      int64_t, float, float*, int64_t);
-template void add_over_queries<double>(const TileView&, const double*, int64_t, const double*,
-                                       int64_t, int64_t, double, double*, int64_t);
+template void add_over_keys<Elements<float>>(const TileView&, const float*, int64_t,
+                                             const Columns<float>&, int64_t, float, float*,
+                                             int64_t);
+template void add_over_keys<Elements<double>>(const TileView&, const double*, int64_t,
+                                              const Columns<double>&, int64_t, double, double*,
+                                              int64_t);
+template void add_over_queries<Elements<float>>(const TileView&, const float*, int64_t,
+                                                const Columns<float>&, int64_t, float, float*,
+                                                int64_t);
+template void add_over_queries<Elements<double>>(const TileView&, const double*, int64_t,
+                                                 const Columns<double>&, int64_t, double, double*,
+                                                 int64_t);
 
 }  // namespace farfield::attention_cpu
