@@ -110,10 +110,8 @@ void times_rows(const In* matrix, int64_t ld, int64_t n, const A* x, int64_t k,
                 const Result<A, Out>& result) {
   constexpr int kPlaces = 4;
   const int64_t part = n / kPlaces;
-  for (int64_t j = 0; j < part; ++j)
-    times_some_rows<kPlaces>(matrix, ld, j, part, x, k, result);
-  for (int64_t j = kPlaces * part; j < n; ++j)
-    times_some_rows<1>(matrix, ld, j, 1, x, k, result);
+  for (int64_t j = 0; j < part; ++j) times_some_rows<kPlaces>(matrix, ld, j, part, x, k, result);
+  for (int64_t j = kPlaces * part; j < n; ++j) times_some_rows<1>(matrix, ld, j, 1, x, k, result);
 }
 
 // The same with each column, four rows at a time.
