@@ -21,7 +21,7 @@ double copy_rate(const Tensor& x) {
 }
 
 double copy_rate(int64_t n_byte, const Device& device) {
-  const int64_t n_float = std::clamp<int64_t>(n_byte / 4, 1, int64_t{1} << 25);
+  const int64_t n_float = std::clamp<int64_t>(n_byte, 4, kBeyondCaches) / 4;
   return copy_rate(Tensor::zeros({n_float}, DType::f32, device));
 }
 

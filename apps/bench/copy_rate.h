@@ -8,7 +8,9 @@ namespace farfield::bench {
 
 /// Bytes a second that are read and written while this memory is copied a few times.
 double copy_rate(const Tensor& x);
-/// The same for so many bytes, at most 128 MiB, which are beyond the caches.
+/// Bytes that find no room in a CPU's caches.
+inline constexpr int64_t kBeyondCaches = int64_t{128} << 20;
+/// The same for so many bytes, at most kBeyondCaches.
 double copy_rate(int64_t n_byte, const Device& device);
 
 }  // namespace farfield::bench

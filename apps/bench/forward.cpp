@@ -64,8 +64,9 @@ struct ForwardLimit {
   cli::Cell share(double time_s) const {
     return least_s() > 0 ? percent(least_s() / time_s) : cli::Cell();
   }
-  const char* bound() const {
-    return least_s() == 0 ? "" : arithmetic_s > memory_s ? "arithmetic" : "memory";
+  cli::Cell bound() const {
+    if (least_s() == 0) return {};
+    return arithmetic_s > memory_s ? "arithmetic" : "memory";
   }
 };
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <memory>
 
 #include "apps/bench/commands.h"
@@ -158,7 +157,7 @@ int step(int argc, const char* const* argv, run::Processes& processes, std::ostr
   std::vector<std::string> parts, given;
   cli::Table kinds = parts_table();
   const auto add_kinds = [&](const std::string& expression, train::TimedStep& timed) {
-    const double copy_s = copy_rate(std::numeric_limits<int64_t>::max(), Device{});
+    const double copy_s = copy_rate(kBeyondCaches, Device{});
     const StepTimeline timeline = timeline_of(timed, common.rounds);
     std::vector<double> least_s;
     for (const StepPartTime& part : timeline.parts)

@@ -16,7 +16,7 @@ struct Moves {
   int64_t in_loops = 0;  ///< to the stack, in innermost loops: not what fetches a constant
 };
 
-/// What a file may have.
+/// What a file may have at most, and must have at least.
 struct MoveLimits {
   Moves most = {};
   int64_t least_products = 0;  ///< ObjectMoves::n_product

@@ -103,8 +103,8 @@ void times_some_rows(const In* matrix, int64_t ld, int64_t first, int64_t apart,
   }
 }
 
-// n sums of k products, of the vector with each row of a matrix: from as many places of the matrix
-// at the same time as the hardware's prefetcher follows.
+// n sums of k products, of the vector with each row of a matrix, read from four places at the same
+// time: each is a stream of its own to the hardware's prefetcher.
 template <class In, class A, class Out>
 void times_rows(const In* matrix, int64_t ld, int64_t n, const A* x, int64_t k,
                 const Result<A, Out>& result) {
