@@ -36,19 +36,6 @@ A finish_scores(A* x, Range keys, A factor, const A* bias, const A* weight) {
   return max_of<A>(largest);
 }
 
-// x = the probabilities of scores x, in place, and their sum. Out of line, so that the constants of
-// its loop have registers.
-template <class A, class Row>
-[[gnu::noinline]] A normalize(A* x, Range keys, const Row& row) {
-  Vec<A> total{};
-  for (int64_t j = keys.begin; j < keys.end; j += kLanes<A>) {
-    const Vec<A> p = row.probability(load(x + j));
-    store<A>(x + j, p);
-    total += p;
-  }
-  return sum_of<A>(total);
-}
-
 // The queries of a group and a tile's keys, of one branch.
 template <class Unit>
 struct Operands {
@@ -82,7 +69,7 @@ class Group {
         far_(p.far_q ? operands(p.far_q) : Operands<Unit>{}),
         out_(scratch_.take<A>(rows_ * p.width)),
         max_(scratch_.take<A>(rows_)),
-        sum_(scratch_.take<A>(rows_)),
+        sums_(scratch_.take<Vec<A>>(rows_)),
         values_(scratch_.take<Unit>(columns_size<Terms>(kKeys, p.width))),
         scores_(scratch_.take<A>(kStrip * kScoreStride)),
         units_(scratch_.take<Unit>(kUnits)),
@@ -90,7 +77,7 @@ class Group {
         terms_(p.terms_of(head), scratch_.take<A>(TileTerms<A>::kBufferSize)) {
     std::fill_n(out_, rows_ * p.width, A{0});
     std::fill_n(max_, rows_, -kInfinity);
-    std::fill_n(sum_, rows_, A{0});
+    std::fill_n(sums_, rows_, Vec<A>{});
   }
 
   void run(T* out, const RowOutputs<A>& to) {
@@ -109,8 +96,9 @@ class Group {
 
   int64_t scratch_size() const {
     const int64_t branch_size = (rows_ + kKeys) * p_.width + kStrip * kScoreStride;
-    return (p_.far_q ? 2 : 1) * branch_size + rows_ * p_.width + 2 * rows_ +
-           columns_size<Terms>(kKeys, p_.width) + kUnits + TileTerms<A>::kBufferSize;
+    return (p_.far_q ? 2 : 1) * branch_size +
+           rows_ * (p_.width + 1 + kLanes<A>)+columns_size<Terms>(kKeys, p_.width) + kUnits +
+           TileTerms<A>::kBufferSize;
   }
   Operands<Unit> operands(const T* q) {
     return {score_rows<Terms>(q + p_.q_at(head_, first_), p_.head_dim, rows_, p_.head_dim, p_.width,
@@ -118,16 +106,20 @@ class Group {
             scratch_.take<Unit>(kKeys * p_.width)};
   }
 
-  // The online softmax: output and sum of each row are relative to exp(its maximum so far).
+  // The online softmax: output and sums of each row are relative to exp(its maximum so far).
   void softmax() {
     for_each_strip([this](const TileView& view, int64_t i, const Columns<Unit>& v) {
-      for_each_row(view, i, [this](int64_t row, A* x, Range keys, A largest) {
+      bool is_zero = true;
+      finish_strip(view, i, [&](int64_t row, A largest) {
         if (largest > max_[row]) {
-          if (sum_[row] > 0) rescale_row(row, std::exp(max_[row] - largest));
+          if (max_[row] > -kInfinity) rescale_row(row, std::exp(max_[row] - largest));
           max_[row] = largest;
         }
-        sum_[row] += normalize<A>(x, keys, softmax_row(row));
+        is_zero = is_zero && softmax_row(row).is_zero(largest);
       });
+      // Far keys of a bias that decays.
+      if (is_zero && !has_nan(view)) return;
+      normalize(view, i, [this](int64_t row) { return softmax_row(row); });
       add_values(view, i, v);
     });
   }
@@ -135,13 +127,13 @@ class Group {
   // The clamp depends on the largest score of the whole row, so a first pass finds that.
   void clamped_softmax() {
     for_each_strip([this](const TileView& view, int64_t i, const Columns<Unit>&) {
-      for_each_row(view, i, [this](int64_t row, A*, Range, A largest) {
-        max_[row] = std::max(max_[row], largest);
-      });
+      finish_strip(view, i,
+                   [this](int64_t row, A largest) { max_[row] = std::max(max_[row], largest); });
     });
     for_each_strip([this](const TileView& view, int64_t i, const Columns<Unit>& v) {
-      for_each_row(view, i, [this](int64_t row, A* x, Range keys, A) {
-        sum_[row] += normalize<A>(x, keys, ClampedRow<A>{softmax_row(row), splat(threshold(row))});
+      finish_strip(view, i, [](int64_t, A) {});
+      normalize(view, i, [this](int64_t row) {
+        return ClampedRow<A>{softmax_row(row), splat(threshold(row))};
       });
       add_values(view, i, v);
     });
@@ -149,9 +141,9 @@ class Group {
 
   void relu() {
     for_each_strip([this](const TileView& view, int64_t i, const Columns<Unit>& v) {
-      for_each_row(view, i, [this](int64_t row, A* x, Range keys, A) {
-        sum_[row] += normalize<A>(x, keys, ReluRow<A>{splat(p_.relu_factor(first_ + row))});
-      });
+      finish_strip(view, i, [](int64_t, A) {});
+      normalize(view, i,
+                [this](int64_t row) { return ReluRow<A>{splat(p_.relu_factor(first_ + row))}; });
       add_values(view, i, v);
     });
   }
@@ -164,16 +156,17 @@ class Group {
     return clamp_threshold(p_.normalizer.kind, p_.normalizer.parameter, max_[row]);
   }
   void rescale_row(int64_t row, A by) {
-    sum_[row] *= by;
+    sums_[row] *= splat(by);
     A* const out = out_ + row * p_.width;
     for (int64_t c = 0; c < p_.width; c += kLanes<A>) store<A>(out + c, load(out + c) * splat(by));
   }
 
   // f(view, i, values) with the dot products of queries [i, i + view.rows) and a tile's keys in
-  // scores_, and the values of these keys.
+  // scores_, and the values of these keys; the last keys, whose scores are mostly the largest, come
+  // first.
   template <class F>
   void for_each_strip(const F& f) {
-    for (int64_t j = 0; j < p_.n_key; j += kKeys) {
+    for (int64_t j = (p_.n_key - 1) / kKeys * kKeys; j >= 0; j -= kKeys) {
       const int64_t cols = std::min(kKeys, p_.n_key - j), at = p_.k_at(head_, j);
       const TileView tile = p_.view(first_, rows_, j, cols);
       if (tile.sees_nothing()) continue;
@@ -193,20 +186,25 @@ class Group {
     }
   }
 
-  // f(row, x, keys, largest) for each row of the strip whose first query is row i: x[j] is the
-  // score of the row and key j, written over the dot products; `largest` is the largest of them.
+  // f(r, x, keys) for each row r of a strip that sees keys, whose scores of these are x[j].
   template <class F>
-  void for_each_row(const TileView& view, int64_t first_row, const F& f) {
-    terms_.start_tile(view);
+  void for_each_row(const TileView& view, const F& f) const {
     for (int64_t block = 0; block < view.rows; block += kBlockRows) {
       const int64_t n = std::min<int64_t>(kBlockRows, view.rows - block);
       const Range keys = score_columns<A>(view, block, n);
       if (keys.empty()) continue;
-      for (int64_t i = block; i < block + n; ++i) {
-        A* const x = scores_ + i * kScoreStride;
-        f(first_row + i, x, keys, finish_row_scores(i, x, keys, p_.factor(first_ + first_row + i)));
-      }
+      for (int64_t r = block; r < block + n; ++r) f(r, scores_ + r * kScoreStride, keys);
     }
+  }
+
+  // Writes the scores of the strip whose first query is row i over its dot products; f(row, the
+  // largest score of the row).
+  template <class F>
+  void finish_strip(const TileView& view, int64_t i, const F& f) {
+    terms_.start_tile(view);
+    for_each_row(view, [&](int64_t r, A* x, Range keys) {
+      f(i + r, finish_row_scores(r, x, keys, p_.factor(first_ + i + r)));
+    });
   }
   A finish_row_scores(int64_t i, A* x, Range keys, A factor) {
     const A* const weight = terms_.has_weight() ? terms_.weight_row(i) : nullptr;
@@ -216,6 +214,31 @@ class Group {
                   : finish_scores<A, false, true>(x, keys, factor, nullptr, weight);
     return bias ? finish_scores<A, true, false>(x, keys, factor, bias, nullptr)
                 : finish_scores<A, false, false>(x, keys, factor, nullptr, nullptr);
+  }
+
+  bool has_nan(const TileView& view) const {
+    IntVec<A> found{};
+    for_each_row(view, [&](int64_t, const A* x, Range keys) {
+      for (int64_t j = keys.begin; j < keys.end; j += kLanes<A>)
+        found |= load(x + j) != load(x + j);
+    });
+    return max_of<A>((Vec<A>)(found & (IntVec<A>)splat(A{1}))) != 0;
+  }
+
+  // Writes the probabilities over the scores and adds them to the sums. Out of line, so that the
+  // constants of its loop have registers.
+  template <class RowOf>
+  [[gnu::noinline]] void normalize(const TileView& view, int64_t i, const RowOf& row_of) {
+    for_each_row(view, [&](int64_t r, A* x, Range keys) {
+      const auto row = row_of(i + r);
+      Vec<A> sum = sums_[i + r];
+      for (int64_t j = keys.begin; j < keys.end; j += kLanes<A>) {
+        const Vec<A> p = row.probability(load(x + j));
+        store<A>(x + j, p);
+        sum += p;
+      }
+      sums_[i + r] = sum;
+    });
   }
 
   // Adds the values, weighted by the numbers stored where the scores were.
@@ -228,7 +251,7 @@ class Group {
   }
 
   void finish_row(int64_t i, T* out, const RowOutputs<A>& to) const {
-    const A sum = sum_[i];
+    const A sum = sum_of<A>(sums_[i]);
     const A factor = p_.normalizer.divides_by_sum() ? inverse_sum(sum) : A{1};
     T* const row = out + p_.token_row(head_, first_ + i);
     for (int64_t c = 0; c < p_.head_dim; ++c)
@@ -245,7 +268,8 @@ class Group {
   Scratch scratch_;
   Operands<Unit> near_, far_;
   A* out_;  // [rows, width]
-  A *max_, *sum_;
+  A* max_;
+  Vec<A>* sums_;  // of the lanes
   Unit* values_;
   A* scores_;
   Unit* units_;

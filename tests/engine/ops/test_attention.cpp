@@ -152,6 +152,28 @@ BOOST_AUTO_TEST_CASE(a_value_that_is_not_a_number_is_not_hidden) {
   }
 }
 
+// A bias of -slope * distance: beyond some distance every probability is 0.
+AttentionProblem decaying_problem(double slope, DType dtype) {
+  AttentionProblem p = make_problem({1, 2, 600, 700, 16}, {true, false, false, 0, 0}, dtype);
+  std::vector<double> bias(2 * 700);
+  for (size_t i = 0; i < bias.size(); ++i) bias[i] = -slope * static_cast<double>(i % 700);
+  p.rule.bias = Tensor::from(bias, p.rule.bias.shape(), p.rule.bias.dtype());
+  return p;
+}
+
+BOOST_AUTO_TEST_CASE(far_keys_of_a_decaying_bias_equal_the_reference) {
+  for (const DType dtype : {DType::f64, DType::f32, DType::bf16})
+    for (const double slope : {0.2, 1.0, 20.0, -0.2})
+      test::compare(decaying_problem(slope, dtype), concat("slope ", slope));
+}
+
+BOOST_AUTO_TEST_CASE(a_far_score_that_is_not_a_number_is_not_hidden) {
+  AttentionProblem p = decaying_problem(20, DType::f32);
+  p.heads.k.data<float>()[10 * 16 + 3] = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<double> out = run(p).at("out").to_vector();
+  for (size_t query = 0; query < 600; ++query) BOOST_TEST(std::isnan(out[query * 32]));
+}
+
 BOOST_AUTO_TEST_CASE(results_do_not_depend_on_the_number_of_threads) {
   for (const DType dtype : {DType::f64, DType::f32, DType::bf16})
     for (const Sizes& s : {Sizes{1, 3, 900, 900, 16}, Sizes{5, 2, 128, 128, 20}})
