@@ -18,7 +18,7 @@ constexpr int64_t kKeys = 2 * kTile;          // keys of a tile
 constexpr int64_t kScoreStride = kKeys + 16;  // not a power of two: rows spread over the cache
 
 // Queries of one unit of work: each packed tile of keys serves all of them.
-int64_t group_size(int64_t n_key) { return (n_key <= 512 ? 2 : n_key <= 4096 ? 4 : 8) * kTile; }
+int64_t group_size(int64_t n_key) { return (n_key <= 512 ? 2 : n_key <= 4096 ? 4 : n_key <= 8192 ? 8 : 16) * kTile; }
 
 // x = c * factor (* weight) (+ bias), in place, and the largest x. Scores come out the same to the
 // bit in the backward pass, which compares them with the same threshold.
