@@ -18,7 +18,9 @@ constexpr int64_t kKeys = 2 * kTile;          // keys of a tile
 constexpr int64_t kScoreStride = kKeys + 16;  // not a power of two: rows spread over the cache
 
 // Queries of one unit of work: each packed tile of keys serves all of them.
-int64_t group_size(int64_t n_key) { return (n_key <= 512 ? 2 : n_key <= 4096 ? 4 : n_key <= 8192 ? 8 : 16) * kTile; }
+int64_t group_size(int64_t n_key) {
+  return (n_key <= 512 ? 2 : n_key <= 4096 ? 4 : n_key <= 8192 ? 8 : 16) * kTile;
+}
 
 // x = c * factor (* weight) (+ bias), in place, and the largest x. Scores come out the same to the
 // bit in the backward pass, which compares them with the same threshold.
@@ -96,9 +98,9 @@ class Group {
 
   int64_t scratch_size() const {
     const int64_t branch_size = (rows_ + kKeys) * p_.width + kStrip * kScoreStride;
-    return (p_.far_q ? 2 : 1) * branch_size +
-           rows_ * (p_.width + 1 + kLanes<A>)+columns_size<Terms>(kKeys, p_.width) + kUnits +
-           TileTerms<A>::kBufferSize;
+    const int64_t row_size = p_.width + 1 + kLanes<A>;
+    return (p_.far_q ? 2 : 1) * branch_size + rows_ * row_size +
+           columns_size<Terms>(kKeys, p_.width) + kUnits + TileTerms<A>::kBufferSize;
   }
   Operands<Unit> operands(const T* q) {
     return {score_rows<Terms>(q + p_.q_at(head_, first_), p_.head_dim, rows_, p_.head_dim, p_.width,
@@ -117,8 +119,7 @@ class Group {
         }
         is_zero = is_zero && softmax_row(row).is_zero(largest);
       });
-      // Far keys of a bias that decays.
-      if (is_zero && !has_nan(view)) return;
+      if (is_zero && !has_nan(view)) return;  // far keys of a bias that decays
       normalize(view, i, [this](int64_t row) { return softmax_row(row); });
       add_values(view, i, v);
     });
