@@ -68,8 +68,10 @@ inline Vec<A> exp_lanes(Vec<A> x) {
 #if defined(__AVX2__) && defined(__FMA__)
 // The powers 2^(k / N), 0 <= k < N, are one vector in a register, so that e^x = 2^(n / N) e^r has
 // |r| <= ln 2 / (2 N) and needs only e^r = 1 + r + c r^2 + r^3 / 6.
+inline namespace FARFIELD_LANES {
 struct ExpPowers {
-  static constexpr int kCount = static_cast<int>(kLanes<float>);  // N
+  typedef uint32_t Words __attribute__((vector_size(kVectorBytes)));  // their sums may wrap around
+  static constexpr int kCount = static_cast<int>(kLanes<float>);      // N
   static constexpr int kFraction = ExpConstants<float>::kMantissa - std::countr_zero(kCount + 0U);
   static constexpr float kSteps = kCount * 1.4426950408889634F;  // N / ln 2
   // ln 2 / N: float32 has ln 2 so well that the error is as if x changed by 3e-9 of itself.
@@ -78,21 +80,21 @@ struct ExpPowers {
   static constexpr float kSquare = kCount == 16 ? 0.500016195F : 0.500064782F;
 
   // The bits of 2^(k / N) less k in the place where k of n = N m + k is added to them.
-  static constexpr std::array<int32_t, kCount> kBits = [] {
+  static constexpr std::array<uint32_t, kCount> kBits = [] {
     constexpr float kPowers[] = {1.F,         1.04427373F, 1.09050775F, 1.13878858F,
                                  1.18920708F, 1.24185777F, 1.29683959F, 1.35425556F,
                                  1.41421354F, 1.47682619F, 1.54221082F, 1.61049032F,
                                  1.68179286F, 1.75625217F, 1.8340081F,  1.91520655F};
-    std::array<int32_t, kCount> bits{};
+    std::array<uint32_t, kCount> bits{};
     for (int k = 0; k < kCount; ++k)
-      bits[static_cast<size_t>(k)] =
-          std::bit_cast<int32_t>(kPowers[k * 16 / kCount]) - (k << kFraction);
+      bits[static_cast<size_t>(k)] = std::bit_cast<uint32_t>(kPowers[k * 16 / kCount]) -
+                                     (static_cast<uint32_t>(k) << kFraction);
     return bits;
   }();
 
 #if defined(__AVX512F__)
-  static IntVec<float> at(IntVec<float> index, IntVec<float> entries) {
-    return reinterpret_cast<IntVec<float>>(_mm512_maskz_permutexvar_epi32(
+  static Words at(Words index, Words entries) {
+    return reinterpret_cast<Words>(_mm512_maskz_permutexvar_epi32(
         0xFFFF, reinterpret_cast<__m512i>(index), reinterpret_cast<__m512i>(entries)));
   }
   static Vec<float> minus_product(Vec<float> x, Vec<float> a, Vec<float> b) {
@@ -100,9 +102,9 @@ struct ExpPowers {
         reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(x)));
   }
 #else
-  static IntVec<float> at(IntVec<float> index, IntVec<float> entries) {
-    return reinterpret_cast<IntVec<float>>(_mm256_permutevar8x32_epi32(
-        reinterpret_cast<__m256i>(entries), reinterpret_cast<__m256i>(index)));
+  static Words at(Words index, Words entries) {
+    return reinterpret_cast<Words>(_mm256_permutevar8x32_epi32(reinterpret_cast<__m256i>(entries),
+                                                               reinterpret_cast<__m256i>(index)));
   }
   static Vec<float> minus_product(Vec<float> x, Vec<float> a, Vec<float> b) {
     return reinterpret_cast<Vec<float>>(_mm256_fnmadd_ps(
@@ -110,20 +112,22 @@ struct ExpPowers {
   }
 #endif
 };
+}  // namespace FARFIELD_LANES
 
 template <>
 inline Vec<float> exp_lanes<float>(Vec<float> x) {
   using C = ExpConstants<float>;
   using V = Vec<float>;
-  using I = IntVec<float>;
-  I powers;
+  using Words = ExpPowers::Words;
+  Words powers;
   std::memcpy(&powers, ExpPowers::kBits.data(), sizeof powers);
   const V shifted = x * splat(ExpPowers::kSteps) + splat(C::kRound);  // n in its low bits
   const V n = shifted - splat(C::kRound);
   const V r = ExpPowers::minus_product(x, n, splat(ExpPowers::kStep));  // rounded once
   const V q = r * splat(1 / 6.F) + splat(ExpPowers::kSquare);
   const V e = (q * r + splat(1.F)) * r + splat(1.F);
-  const I power = ExpPowers::at((I)shifted, powers) + ((I)shifted << ExpPowers::kFraction);
+  const Words bits = (Words)shifted;
+  const Words power = ExpPowers::at(bits, powers) + (bits << ExpPowers::kFraction);
   return x < splat(C::kMin) ? V{} : e * (V)power;
 }
 #endif

@@ -117,7 +117,7 @@ class Group {
           if (max_[row] > -kInfinity) rescale_row(row, std::exp(max_[row] - largest));
           max_[row] = largest;
         }
-        is_zero = is_zero && softmax_row(row).is_zero(largest);
+        is_zero = is_zero && largest - shift(row) < ExpConstants<A>::kMin;
       });
       if (is_zero && !has_nan(view)) return;  // far keys of a bias that decays
       normalize(view, i, [this](int64_t row) { return softmax_row(row); });
@@ -150,9 +150,8 @@ class Group {
   }
 
   // A row that has seen nothing yet has max = -inf: relative to 0, all its terms are 0.
-  SoftmaxRow<A> softmax_row(int64_t row) const {
-    return {splat(max_[row] == -kInfinity ? A{0} : max_[row])};
-  }
+  A shift(int64_t row) const { return max_[row] == -kInfinity ? A{0} : max_[row]; }
+  SoftmaxRow<A> softmax_row(int64_t row) const { return {splat(shift(row))}; }
   A threshold(int64_t row) const {
     return clamp_threshold(p_.normalizer.kind, p_.normalizer.parameter, max_[row]);
   }

@@ -27,8 +27,6 @@ struct SoftmaxRow {
   Vec<A> shift;           ///< the log of the sum, or, before this is known, the largest score
   Vec<A> dot = Vec<A>{};  ///< RowValues::dot; the forward pass has none
   Vec<A> probability(Vec<A> s) const { return exp_lanes<A>(s - shift); }
-  /// All scores up to s have probability 0.
-  bool is_zero(A s) const { return s - shift[0] < ExpConstants<A>::kMin; }
   Vec<A> gradient(Vec<A> /*s*/, Vec<A> p, Vec<A> dp) const { return softmax_grad(p, dp, dot); }
 };
 
