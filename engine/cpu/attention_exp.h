@@ -92,6 +92,7 @@ struct ExpPowers {
     return bits;
   }();
 
+  // at(): lane i is entry (index[i] mod N). minus_product(): x - a b, rounded once.
 #if defined(__AVX512F__)
   static Words at(Words index, Words entries) {
     return reinterpret_cast<Words>(_mm512_maskz_permutexvar_epi32(

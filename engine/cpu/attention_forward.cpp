@@ -216,6 +216,7 @@ class Group {
                 : finish_scores<A, false, false>(x, keys, factor, nullptr, nullptr);
   }
 
+  // Whether a score of the strip is not a number; no maximum shows it.
   bool has_nan(const TileView& view) const {
     IntVec<A> found{};
     for_each_row(view, [&](int64_t, const A* x, Range keys) {
@@ -269,7 +270,7 @@ class Group {
   Operands<Unit> near_, far_;
   A* out_;  // [rows, width]
   A* max_;
-  Vec<A>* sums_;  // of the lanes
+  Vec<A>* sums_;  // [rows], of each lane
   Unit* values_;
   A* scores_;
   Unit* units_;

@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_value_that_is_not_a_number_is_not_hidden) {
   }
 }
 
-// A bias of -slope * distance: beyond some distance every probability is 0.
+// A bias of -slope * distance: probabilities of far pairs are 0, of near pairs where slope < 0.
 AttentionProblem decaying_problem(double slope, DType dtype) {
   AttentionProblem p = make_problem({1, 2, 600, 700, 16}, {true, false, false, 0, 0}, dtype);
   std::vector<double> bias(2 * 700);
