@@ -32,6 +32,13 @@ std::shared_ptr<Storage> PackedCopies::reserve(int64_t size_bytes) {
   return {std::move(counted), storage};
 }
 
+int64_t PackedCopies::size_bytes() {
+  const std::lock_guard lock(mutex_);
+  int64_t sum = 0;
+  for (const auto& [key, copy] : copies_) sum += copy->size_bytes();
+  return sum;
+}
+
 void PackedCopies::clear() {
   const std::lock_guard lock(mutex_);
   copies_.clear();

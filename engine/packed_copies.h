@@ -48,6 +48,8 @@ class PackedCopies {
   }
   /// Forgets all: the elements change.
   void clear();
+  /// Bytes of all copies.
+  int64_t size_bytes();
 
  private:
   static std::shared_ptr<Storage> reserve(int64_t size_bytes);

@@ -165,6 +165,15 @@ void Tensor::keep_packed() const {
 }
 PackedCopies* Tensor::packed_copies() const { return impl().elements->packed.get(); }
 
+int64_t Tensor::kept_bytes() const {
+  const auto packed_bytes = [](const Elements& elements) {
+    return elements.packed != nullptr ? elements.packed->size_bytes() : 0;
+  };
+  const Elements* const rounded = impl().elements->rounded.get();
+  return packed_bytes(*impl().elements) +
+         (rounded != nullptr ? rounded->storage.size_bytes() + packed_bytes(*rounded) : 0);
+}
+
 bool Tensor::is_all_of_storage() const {
   return size_bytes() == impl().elements->storage.size_bytes();
 }

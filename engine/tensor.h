@@ -88,6 +88,9 @@ class Tensor {
   /// Where products keep it; nullptr without keep_packed().
   PackedCopies* packed_copies() const;
 
+  /// Bytes that keep_rounded() and keep_packed() hold beside the elements of the storage.
+  int64_t kept_bytes() const;
+
   /// Stores the sums of these elements over all dimensions but the last, [dim(-1)], which the
   /// writer of the elements had at hand: for ops that would read all elements to get them. As with
   /// keep_rounded(), a write to the elements drops the sums. ShapeError for sums of another shape,

@@ -148,6 +148,14 @@ void Transformer::hold_frozen_in_bf16() {
       if (!layer->weight.requires_grad()) layer->weight = layer->weight.to(DType::bf16);
 }
 
+void Transformer::keep_weight_copies() const {
+  for (const Parameter& p : parameters()) {
+    if (!p.is_rounded) continue;
+    if (compute_ == DType::bf16 && p.value.dtype() == DType::f32) p.value.keep_rounded();
+    if (p.value.device().kind == Device::Kind::cpu && p.value.rank() == 2) p.value.keep_packed();
+  }
+}
+
 void Transformer::pack_weights() {
   require_whole("packed weights");
   std::vector<Tensor*> weights;
@@ -455,10 +463,12 @@ VocabularyTensor vocabulary_tensor(const ModelConfig& config) {
 std::vector<Parameter> Transformer::parameters() const {
   std::vector<Parameter> all;
   const Visit add = [&](const Parameter& p) { all.push_back(p); };
-  if (config_.is_adaptive())
+  if (config_.is_adaptive()) {
     adaptive_in_.visit("gpt_neox.embed_in", add);
-  else
+  } else {
     embed_in_.visit("gpt_neox.embed_in", add);
+    all.back().is_rounded = config_.ties_embedding;  // by the head
+  }
   if (config_.has_embedding_norm) embedding_norm_.visit("gpt_neox.embed_in_layernorm", add);
   for (size_t i = 0; i < blocks_.size(); ++i) blocks_[i].visit(concat("gpt_neox.layers.", i), add);
   if (config_.has_final_norm) final_norm_.visit("gpt_neox.final_layer_norm", add);

@@ -143,6 +143,10 @@ class Transformer {
   /// the memory, and the same results, since a product rounds them in any case; magnitudes of
   /// adapters see the rounded rows. ConfigError for another compute dtype.
   void hold_frozen_in_bf16();
+  /// Keeps weights as products read them beside the parameters, for a model that makes many passes
+  /// without a change of weights: rounded if it computes in bfloat16 (Tensor::keep_rounded()), and
+  /// on the CPU packed (Tensor::keep_packed()). The results stay the same.
+  void keep_weight_copies() const;
   /// Moves the matrices into one block of memory, to generate from (weight_block.h). A model that
   /// computes in bfloat16 holds them in bfloat16 alone, the head too: its scores are of rounded
   /// weights then. The model cannot be trained afterwards. An adaptive input or softmax stays as it

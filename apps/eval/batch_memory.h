@@ -17,6 +17,10 @@ inline constexpr int64_t kMostBatchTokens = 16384;
 /// twice) and d_model + 2 d_ff (the MLP's input, inner layer and its activation; 3 with a gate).
 int64_t bytes_per_token(const ModelConfig& config, DType compute);
 
+/// Whether memory suffices to keep copies of the weights (Transformer::keep_weight_copies()): where
+/// they take at most a quarter of the available bytes. available_bytes of 0: not known, true.
+bool has_room_for_copies(const ModelConfig& config, DType compute, int64_t available_bytes);
+
 /// Tokens of a forward pass: as many as half of the available bytes hold, from 1 to
 /// kMostBatchTokens. available_bytes of 0: not known, kMostBatchTokens.
 int64_t choose_batch_tokens(const ModelConfig& config, DType compute, int64_t available_bytes);

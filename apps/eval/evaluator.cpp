@@ -31,9 +31,12 @@ ProtocolResult evaluate(const std::string& name, const Subject& subject, EvalOpt
   const Protocol& protocol = protocol_named(name);
   const Transformer* const model = subject.model.transformer;
   if (model == nullptr) return protocol.run(subject, eval);
+  const int64_t available = run::available_bytes(subject.model.device);
+  if (has_room_for_copies(model->config(), model->compute_dtype(), available))
+    model->keep_weight_copies();
   if (eval.common.batch_tokens == 0)
-    eval.common.batch_tokens = choose_batch_tokens(model->config(), model->compute_dtype(),
-                                                   run::available_bytes(subject.model.device));
+    eval.common.batch_tokens =
+        choose_batch_tokens(model->config(), model->compute_dtype(), available);
   Subject drawn = subject;
   if (!protocol.is_shared) drawn.session.sharing = nullptr;
   if (drawn.session.sharing != nullptr) {

@@ -93,6 +93,22 @@ BOOST_FIXTURE_TEST_CASE(a_rounded_copy_from_before_is_packed_too, Fixture) {
   for (int i = 0; i < 2; ++i) check_products(narrow_x, rounded_first);
 }
 
+BOOST_FIXTURE_TEST_CASE(the_bytes_that_are_kept_are_counted, Fixture) {
+  BOOST_TEST(w.clone().kept_bytes() == 0);
+  BOOST_TEST(w.kept_bytes() == 0);
+  linear(x, w);
+  const int64_t packed = w.kept_bytes();
+  BOOST_TEST(packed >= w.size_bytes());
+  linear(x, w);
+  BOOST_TEST(w.kept_bytes() == packed);
+  w.keep_rounded();
+  BOOST_TEST(w.kept_bytes() == packed + w.size_bytes() / 2);
+  linear(narrow_x, w);
+  const int64_t all = w.kept_bytes();
+  BOOST_TEST(all >= packed + w.size_bytes());
+  BOOST_TEST(w.view({7, 11}).kept_bytes() == all);
+}
+
 BOOST_FIXTURE_TEST_CASE(threads_share_it, Fixture) {
   const Tensor expected = linear(x, w.clone());
   std::vector<Tensor> all(16);

@@ -6,10 +6,12 @@
 #include "engine/optim.h"
 #include "layers/transformer.h"
 #include "posenc/registry.h"
+#include "tests/layers/model_families.h"
 #include "tests/layers/tiny_model.h"
 #include "tests/support/all_close.h"
 #include "tests/support/golden.h"
 #include "tests/support/messages.h"
+#include "tests/support/on_cuda.h"
 
 namespace farfield {
 BOOST_AUTO_TEST_SUITE(test_transformer)  // ctest: on_cuda:slow
@@ -306,6 +308,43 @@ BOOST_AUTO_TEST_CASE(bfloat16_stays_close_to_float32) {
   backward(b);
   const double norm = device_grad_norm(exact.parameters()).item();
   BOOST_TEST(std::abs(device_grad_norm(rounded.parameters()).item() / norm - 1) < 0.02);
+}
+
+// Rows enough that products pack their weights, and a single one.
+std::vector<Tensor> passes_of(const Transformer& model) {
+  const Tensor ids = random_ids({2, 32}, 1, 256), targets = random_ids({2, 32}, 2, 256);
+  KeyValueCache cache = model.make_cache(1, 1);
+  return {model.nll(ids, targets), model.input_gradient(ids, targets.view({2})),
+          model.next_logits(model.extend(ids.view({1, 1}), cache))};
+}
+
+bool is_bias_of_product(const Parameter& p) {
+  return p.name.ends_with(".bias") && p.name.find("norm") == std::string::npos;
+}
+
+BOOST_AUTO_TEST_CASE(copies_of_weights_are_kept_for_evaluation_and_change_no_result) {
+  const auto all = model_families(preset("smoke"));
+  for (const DType compute : {DType::f32, DType::bf16})
+    for (const auto& [family, config] : all) {
+      const Transformer model(config, 3, compute);
+      const std::vector<Tensor> want = passes_of(model);
+      model.keep_weight_copies();
+      for (int i = 0; i < 2; ++i) {  // which keep packed copies, and read them
+        const std::vector<Tensor> got = passes_of(model);
+        for (size_t j = 0; j < want.size(); ++j)
+          BOOST_TEST(same_bits(got[j], want[j]), family << ", " << compute << ", pass " << j);
+      }
+      for (const Parameter& p : model.parameters()) {
+        const bool is_table =
+            p.name == "gpt_neox.embed_in.weight" || p.name.find("position") != std::string::npos;
+        const bool is_factor =
+            p.value.rank() == 2 && (!is_table || p.name == vocabulary_tensor(config).name);
+        BOOST_TEST(p.is_rounded == (is_factor || is_bias_of_product(p)), p.name);
+        BOOST_TEST(p.value.has_rounded() == (p.is_rounded && compute == DType::bf16), p.name);
+        if (!test::is_on_cuda())
+          BOOST_TEST((p.value.kept_bytes() >= p.value.size_bytes()) == is_factor, p.name);
+      }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(an_evaluation_keeps_no_activations) {

@@ -141,13 +141,18 @@ void time_training(const Subject& subject, const SpeedOptions& own, const train:
   }
 }
 
+// Of a model's parameters, with the copies that products read.
+int64_t weight_bytes(const Transformer& model) {
+  int64_t sum = 0;
+  for (const Parameter& p : model.parameters()) sum += p.value.size_bytes() + p.value.kept_bytes();
+  return sum;
+}
+
 void time_inference(const Subject& subject, const CommonOptions& common, const SpeedOptions& own,
                     const Deadline& deadline, LengthResult& to) {
   const Device& device = subject.model.device;
   const int64_t vocab_size = subject.model.transformer->config().vocab_size;
-  int64_t weights = 0;
-  for (const Parameter& p : subject.model.transformer->parameters())
-    weights += p.value.size_bytes();
+  const int64_t weights = weight_bytes(*subject.model.transformer);
   const int64_t batch = n_rows(common, to.length);
   const Scorer::Ids ids = train::made_up_tokens(batch * to.length, vocab_size);
 

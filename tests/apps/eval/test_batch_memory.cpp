@@ -74,6 +74,21 @@ BOOST_AUTO_TEST_CASE(half_of_the_memory_is_taken_and_never_more_than_the_most) {
   BOOST_TEST(choose_batch_tokens(config, DType::f32, 0) == 16384);  // not known
 }
 
+BOOST_AUTO_TEST_CASE(copies_of_weights_are_kept_where_a_quarter_of_the_memory_holds_them) {
+  const ModelConfig config = config_of("small", 2);
+  const int64_t n = parameter_count(config);
+  BOOST_TEST(has_room_for_copies(config, DType::f32, 4 * 2 * 4 * n));
+  BOOST_TEST(!has_room_for_copies(config, DType::f32, 4 * 2 * 4 * n - 4));
+  BOOST_TEST(has_room_for_copies(config, DType::bf16, 4 * (2 + 2 * 2) * n));
+  BOOST_TEST(!has_room_for_copies(config, DType::bf16, 4 * (2 + 2 * 2) * n - 4));
+  BOOST_TEST(has_room_for_copies(config, DType::f32, 0));  // not known
+  // Of a large model all of its rounded copy, and as many packed ones as the process may have.
+  const ModelConfig large = config_of("neox-1.3b", 24);
+  const int64_t copies = 2 * parameter_count(large) + (int64_t{512} << 20);
+  BOOST_TEST(has_room_for_copies(large, DType::bf16, 4 * copies));
+  BOOST_TEST(!has_room_for_copies(large, DType::bf16, 4 * copies - 4));
+}
+
 }  // namespace
 BOOST_AUTO_TEST_SUITE_END()
 }  // namespace farfield::eval
