@@ -120,8 +120,7 @@ class Group {
         is_zero = is_zero && largest - shift(row) < ExpConstants<A>::kMin;
       });
       if (is_zero && !has_nan(view)) return;  // far keys of a bias that decays
-      normalize(view, i, [this](int64_t row) { return softmax_row(row); });
-      add_values(view, i, v);
+      add_values(view, i, v, [this](int64_t row) { return softmax_row(row); });
     });
   }
 
@@ -133,19 +132,17 @@ class Group {
     });
     for_each_strip([this](const TileView& view, int64_t i, const Columns<Unit>& v) {
       finish_strip(view, i, [](int64_t, A) {});
-      normalize(view, i, [this](int64_t row) {
+      add_values(view, i, v, [this](int64_t row) {
         return ClampedRow<A>{softmax_row(row), splat(threshold(row))};
       });
-      add_values(view, i, v);
     });
   }
 
   void relu() {
     for_each_strip([this](const TileView& view, int64_t i, const Columns<Unit>& v) {
       finish_strip(view, i, [](int64_t, A) {});
-      normalize(view, i,
-                [this](int64_t row) { return ReluRow<A>{splat(p_.relu_factor(first_ + row))}; });
-      add_values(view, i, v);
+      add_values(view, i, v,
+                 [this](int64_t row) { return ReluRow<A>{splat(p_.relu_factor(first_ + row))}; });
     });
   }
 
@@ -226,29 +223,54 @@ class Group {
     return max_of<A>((Vec<A>)(found & (IntVec<A>)splat(A{1}))) != 0;
   }
 
-  // Writes the probabilities over the scores and adds them to the sums. Out of line, so that the
-  // constants of its loop have registers.
+  // Adds the values, weighted by the probabilities of the scores.
   template <class RowOf>
+  void add_values(const TileView& view, int64_t i, const Columns<Unit>& v, const RowOf& row_of) {
+    constexpr bool kHasPairs = Terms::kElements > 1;
+    if (kHasPairs && !p_.mask.is_on()) {
+      normalize<kHasPairs>(view, i, row_of);
+      return add_weighted(view, i, v, {units_, kScoreStride / Terms::kElements});
+    }
+    normalize<false>(view, i, row_of);
+    if (p_.mask.is_on())
+      DroppedPairs<kKeys>(p_.mask, view, head_, first_ + i).apply(scores_, kScoreStride);
+    add_weighted(view, i, v, units_over_keys<Terms>(view, scores_, kScoreStride, units_));
+  }
+  void add_weighted(const TileView& view, int64_t i, const Columns<Unit>& v,
+                    const Rows<Unit>& weights) {
+    add_over_keys<Terms>(view, weights.data, weights.stride, v, p_.width, A{1}, out_ + i * p_.width,
+                         p_.width);
+  }
+
+  // Writes the probabilities over the scores, or in pairs to units_, and adds them to the sums. Out
+  // of line, so that the constants of its loop have registers.
+  template <bool kInPairs, class RowOf>
   [[gnu::noinline]] void normalize(const TileView& view, int64_t i, const RowOf& row_of) {
     for_each_row(view, [&](int64_t r, A* x, Range keys) {
       const auto row = row_of(i + r);
       Vec<A> sum = sums_[i + r];
-      for (int64_t j = keys.begin; j < keys.end; j += kLanes<A>) {
+      const auto next = [&](int64_t j) {
         const Vec<A> p = row.probability(load(x + j));
-        store<A>(x + j, p);
         sum += p;
+        return p;
+      };
+      int64_t j = keys.begin;
+      if constexpr (kInPairs) {
+        Unit* const to = units_ + r * (kScoreStride / 2);
+        const auto pair = [&](Vec<A> first, Vec<A> second) {
+          const auto units = Terms::in_row(first, second);
+          std::memcpy(to + j / 2, &units, sizeof units);
+        };
+        for (; j + kBlockCols<A> <= keys.end; j += kBlockCols<A>) {
+          const Vec<A> first = next(j);
+          pair(first, next(j + kLanes<A>));
+        }
+        if (j < keys.end) pair(next(j), Vec<A>{});
+      } else {
+        for (; j < keys.end; j += kLanes<A>) store<A>(x + j, next(j));
       }
       sums_[i + r] = sum;
     });
-  }
-
-  // Adds the values, weighted by the numbers stored where the scores were.
-  void add_values(const TileView& view, int64_t i, const Columns<Unit>& v) {
-    if (p_.mask.is_on())
-      DroppedPairs<kKeys>(p_.mask, view, head_, first_ + i).apply(scores_, kScoreStride);
-    const Rows<Unit> weights = units_over_keys<Terms>(view, scores_, kScoreStride, units_);
-    add_over_keys<Terms>(view, weights.data, weights.stride, v, p_.width, A{1}, out_ + i * p_.width,
-                         p_.width);
   }
 
   void finish_row(int64_t i, T* out, const RowOutputs<A>& to) const {
