@@ -114,8 +114,17 @@ void add_in_place(Cpu, const Tensor& x, Tensor& y) {
     const T* const from = x.data<T>();
     T* const to = y.data<T>();
     parallel_chunks(x.numel(), kGrain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        to[i] = static_cast<T>(static_cast<A>(to[i]) + static_cast<A>(from[i]));
+      const auto add = [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i)
+          to[i] = static_cast<T>(static_cast<A>(to[i]) + static_cast<A>(from[i]));
+      };
+      // At four places in turn: a core reads from several pages faster than from one.
+      constexpr int64_t kPlaces = 4, kLine = 64 / static_cast<int64_t>(sizeof(T));
+      const int64_t part = (end - begin) / kPlaces / kLine * kLine;
+      for (int64_t i = begin; i < begin + part; i += kLine)
+        for (int64_t place = 0; place < kPlaces; ++place)
+          add(i + place * part, i + place * part + kLine);
+      add(begin + kPlaces * part, end);
     });
   });
 }
