@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "tests/apps/toy_run.h"
 #include "tests/support/messages.h"
+#include "tests/support/on_cuda.h"
 
 BOOST_AUTO_TEST_SUITE(test_evaluator)  // ctest: on_cuda
 
@@ -51,6 +52,21 @@ struct Measured {
 };
 
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(weights_stay_packed_from_pass_to_pass) {
+  const Measured measured("alibi");
+  const auto kept_bytes = [&] {
+    int64_t sum = 0;
+    for (const Parameter& p : measured.model.parameters()) sum += p.value.kept_bytes();
+    return sum;
+  };
+  const ProtocolResult first = measured.run("non-overlapping", options({32}));
+  const int64_t kept = kept_bytes();
+  BOOST_TEST((kept > 0) == !test::is_on_cuda());
+  const ProtocolResult second = measured.run("non-overlapping", options({32}));
+  BOOST_TEST(kept_bytes() == kept);
+  BOOST_TEST(second.lengths[0].mean_nll == first.lengths[0].mean_nll);
+}
 
 BOOST_AUTO_TEST_CASE(a_windowed_model_is_flat_beyond_its_reach) {
   // Reach (w - 1) R + 1 = 9 inputs, so every length from 10 on is the same.
