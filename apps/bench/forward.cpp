@@ -81,12 +81,11 @@ int bench_forward(int argc, const char* const* argv, std::ostream& to) {
   cli::Options options(
       "bench forward",
       "Times a model's forward pass without gradients, to the loss of each token, as "
-      "an evaluation takes it. `peak MiB` is the most memory of weights, of "
-      "their copies that products read, and of activations: no part of it is as large as length "
-      "times length or length times vocabulary. `limit` is the time of the products' flop at the "
-      "peak, attention's of "
-      "all earlier tokens among them, or of reading all weights at the rate of a copy: whichever "
-      "is longer bounds the pass. Under a bias that decays, products of far pairs whose "
+      "an evaluation takes it. `peak MiB` is the most memory of weights, of their copies that "
+      "products read, and of activations: no part of it is as large as length times length or "
+      "length times vocabulary. `limit` is the time of the products' flop at the peak, attention's "
+      "of all earlier tokens among them, or of reading all weights at the rate of a copy: "
+      "whichever is longer bounds the pass. Under a bias that decays, products of far pairs whose "
       "probability is 0 are left out on the CPU, so that `of limit` can be above 100 %.");
   model.add_to(options, "what encodings take for the length in training (default: the preset's)",
                "sequences at a time (default: 1)");
