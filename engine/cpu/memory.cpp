@@ -1,25 +1,33 @@
-#include <sys/mman.h>
-
 #include <cstdlib>
 
 #include "engine/allocator.h"
+#include "engine/cpu/huge_pages.h"
 
 namespace farfield {
 namespace {
 
-constexpr int64_t kAlignment = 64;
-constexpr int64_t kHugePage = int64_t{2} << 20;
-
-void* get(int64_t size_bytes) {
-  const auto size = static_cast<size_t>(size_bytes);
-  const bool huge = size_bytes >= kHugePage;
-  void* data = nullptr;
-  if (::posix_memalign(&data, huge ? kHugePage : kAlignment, size) != 0) return nullptr;
-  if (huge) ::madvise(data, size, MADV_HUGEPAGE);  // a hint: failure is harmless
-  return data;
+HugePages& huge_pages() {
+  static auto* const instance = new HugePages;  // never destroyed: static tensors
+  return *instance;
 }
 
-void put(void* data, int64_t) { std::free(data); }
+// Blocks that are not kept have memory of their own, so that a sanitizer sees where they end.
+bool share_pages(int64_t size_bytes) {
+  return Allocator::keeps_blocks() && size_bytes <= HugePages::kLargest;
+}
+
+void* get(int64_t size_bytes) {
+  if (share_pages(size_bytes)) return huge_pages().get(size_bytes);
+  if (size_bytes >= HugePages::kPage) return HugePages::whole(size_bytes);
+  void* data = nullptr;
+  const auto size = static_cast<size_t>(size_bytes);
+  return ::posix_memalign(&data, HugePages::kAlignment, size) == 0 ? data : nullptr;
+}
+
+void put(void* data, int64_t size_bytes) {
+  if (share_pages(size_bytes)) return huge_pages().put(data, size_bytes);
+  std::free(data);
+}
 
 }  // namespace
 

@@ -1,12 +1,9 @@
 #include <signal.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -14,7 +11,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
-#include "tests/support/emulation.h"
+#include "tests/support/address_space_limit.h"
 #include "tests/support/messages.h"
 
 namespace farfield {
@@ -137,31 +134,22 @@ BOOST_AUTO_TEST_CASE(two_threads_may_call_at_once) {
 
 // Stands for a machine with little left: each thread wants a stack of its own.
 BOOST_AUTO_TEST_CASE(threads_that_the_system_does_not_give_are_an_error_and_change_nothing) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  BOOST_TEST_MESSAGE("skipped: the sanitizer needs its address space");
-#else
-  if (test::skip_if_emulated("it does not pass a limit of the address space on")) return;
+  if (test::skip_without_address_space_limit()) return;
   set_thread_count(2);
-  rlimit before{};
-  ::getrlimit(RLIMIT_AS, &before);
-  rlimit little = before;
-  int64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  little.rlim_cur = static_cast<rlim_t>(pages * ::sysconf(_SC_PAGE_SIZE) + (int64_t{1} << 28));
-  BOOST_REQUIRE(::setrlimit(RLIMIT_AS, &little) == 0);
   std::string message;
-  try {
-    set_thread_count(1000);
-  } catch (const ConfigError& error) {
-    message = error.what();
+  {
+    const test::AddressSpaceLimit little(int64_t{1} << 28);
+    try {
+      set_thread_count(1000);
+    } catch (const ConfigError& error) {
+      message = error.what();
+    }
   }
-  ::setrlimit(RLIMIT_AS, &before);
   BOOST_TEST(message.find("[threads] expected 1000 threads, the system gives ") == 0u, message);
   BOOST_TEST(thread_count() == 2);
   std::atomic<int> sum = 0;
   parallel_for(100, [&](int64_t) { ++sum; });
   BOOST_TEST(sum == 100);
-#endif
 }
 
 BOOST_AUTO_TEST_CASE(the_time_of_threads_is_counted_while_it_is_asked_for) {
