@@ -100,7 +100,7 @@ namespace {
 // How often each leaf is still to be added to.
 class LeafUses {
  public:
-  LeafUses(const Tensor& y, const OnLeafDone& on_leaf_done) : on_leaf_done_(on_leaf_done) {
+  LeafUses(const Tensor& y, const LeafCalls& calls) : calls_(calls) {
     std::vector<const Node*> pending;
     std::unordered_set<const Node*> seen;
     const auto meet = [&](const Node* node) {
@@ -120,17 +120,45 @@ class LeafUses {
 
   // An edge to the leaf has been followed, whether or not it brought a gradient.
   void count(const Tensor& leaf) {
-    if (--left_[leaf.raw_data()] == 0 && is_told_ && LeafTarget::has_gradient(leaf))
-      on_leaf_done_(leaf);
+    if (--left_[leaf.raw_data()] == 0 && is_told_ && calls_.done && LeafTarget::has_gradient(leaf))
+      calls_.done(leaf);
+  }
+
+  // The sum that the gradient of a leaf, if it is all of it, is to be added to.
+  Tensor take_sum(const Tensor& leaf) {
+    if (!is_told_ || !calls_.take_sum || left_[leaf.raw_data()] != 1) return {};
+    return LeafTarget::has_gradient(leaf) ? Tensor() : calls_.take_sum(leaf);
   }
 
  private:
-  const OnLeafDone& on_leaf_done_;
+  const LeafCalls& calls_;
   std::unordered_map<const void*, int64_t> left_;
   bool is_told_ = true;
 };
 
 void run_backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys, LeafUses* uses);
+
+// The op whose backward function runs on this thread.
+class Running {
+ public:
+  Running(const Node& node, LeafUses* uses)
+      : node_(node), uses_(uses), before_(std::exchange(current, this)) {}
+  ~Running() { current = before_; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  static thread_local const Running* current;
+  Tensor take_sum(size_t input) const {
+    const Tensor& leaf = node_.edges[input].leaf;
+    return uses_ != nullptr && leaf.defined() ? uses_->take_sum(leaf) : Tensor();
+  }
+
+ private:
+  const Node& node_;
+  LeafUses* const uses_;
+  const Running* const before_;
+};
+thread_local const Running* Running::current = nullptr;
 
 }  // namespace
 
@@ -213,9 +241,15 @@ void backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys) {
   run_backward(ys, dys, nullptr);
 }
 
-void backward(const Tensor& y, const Tensor& dy, const OnLeafDone& on_leaf_done) {
-  LeafUses uses(y, on_leaf_done);
+void backward(const Tensor& y, const Tensor& dy, const LeafCalls& calls) {
+  if (!calls.done && !calls.take_sum) return backward(y, dy);
+  LeafUses uses(y, calls);
   run_backward({y}, {dy}, &uses);
+}
+
+Tensor take_sum_of_input(size_t input) {
+  const Running* const running = Running::current;
+  return running != nullptr && !FindNonfinite::is_active() ? running->take_sum(input) : Tensor();
 }
 
 namespace {
@@ -251,7 +285,11 @@ void run_backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys,
     pending.erase(last);
     require<ShapeError>(node->backward != nullptr, "backward", "the history of ", node->op,
                         " has been used already; run the forward pass again");
-    Grads grads = node->backward(node->dys);
+    Grads grads;
+    {
+      const Running running(*node, uses);
+      grads = node->backward(node->dys);
+    }
     node->backward = nullptr;
     node->dys.assign(node->dys.size(), Tensor());
     require<ShapeError>(grads.size() == node->edges.size(), "backward", node->op, " has ",

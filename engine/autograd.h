@@ -45,9 +45,20 @@ void backward(const std::vector<Tensor>& ys, const std::vector<Tensor>& dys);
 /// gradient is in the leaf's grad(), or in the LeafGradients of this thread, from which the
 /// callback may take it.
 using OnLeafDone = std::function<void(const Tensor& leaf)>;
-/// backward() of a scalar that calls back once for each leaf with a gradient. Not for leaves that
-/// checkpoint() hides.
-void backward(const Tensor& y, const Tensor& dy, const OnLeafDone& on_leaf_done);
+/// Hands over the sum that a leaf's gradient would be added to next, or an undefined tensor.
+using TakeLeafSum = std::function<Tensor(const Tensor& leaf)>;
+struct LeafCalls {
+  OnLeafDone done = nullptr;
+  TakeLeafSum take_sum = nullptr;
+};
+/// backward() of a scalar that calls these, where they are given: `done` once for each leaf with a
+/// gradient, `take_sum` at most once for a leaf with one use, if the op can add its gradient to
+/// the sum (take_sum_of_input()). Neither for leaves that checkpoint() hides.
+void backward(const Tensor& y, const Tensor& dy, const LeafCalls& calls);
+
+/// For the backward function of an op while it runs: the sum that its gradient of this input is to
+/// be added to. The function adds in place and returns the sum as the gradient. Undefined: none.
+Tensor take_sum_of_input(size_t input);
 
 /// While one lives, backward() on this thread accumulates the gradients of these leaves here, not
 /// in their grad(): so that threads can run backward through several graphs of the same parameters.

@@ -32,6 +32,7 @@ std::string part_of(const WorkPlace& place) {
       {"view", "heads, rotation"},
       {"tensor", "fills, casts, copies"},
       {"autograd", "sums of gradients"},
+      {"tree_sum", "sums of gradients"},
       {"storage", kRest},
       {"device_info", kRest},
   };

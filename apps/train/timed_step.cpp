@@ -76,9 +76,10 @@ std::array<double, 3> TimedStep::run_parts(const std::function<void(size_t part)
     if (after) after(part);
   };
   Tensor loss;
+  TrainingStep::Sums sums = step_.sums();
   for (int64_t piece = 0; piece < step_.pieces().n; ++piece) {
     add(0, [&] { loss = step_.forward(piece); });
-    add(1, [&] { step_.backward(loss); });
+    add(1, [&] { step_.backward(loss, piece, sums); });
   }
   add(2, [&] { step_.update(kLr, cast(loss.detach(), DType::f64)); });
   step_.clear_gradients();

@@ -11,7 +11,6 @@
 #include "engine/base/clock.h"
 #include "engine/base/error.h"
 #include "engine/base/parallel.h"
-#include "engine/distributed/tree_sum.h"
 #include "engine/ops/pointwise.h"
 #include "engine/ops/view.h"
 
@@ -141,6 +140,35 @@ Tensor TrainingStep::share_of(const Tensor& loss) const {
 
 void TrainingStep::backward(const Tensor& loss) const { farfield::backward(loss, share_of(loss)); }
 
+TrainingStep::Sums TrainingStep::sums() const {
+  return {PieceTree(pieces_.n), std::vector<TreeSum>(parameters().size())};
+}
+
+void TrainingStep::backward(const Tensor& loss, int64_t piece, Sums& sums, bool sends) {
+  const bool sends_now = sends && sums.tree.is_last(piece);
+  std::vector<bool> is_added(sums.gradients.size());
+  const auto add = [&](size_t i) {
+    if (is_added[i]) return;
+    is_added[i] = true;
+    const Tensor& leaf = parameters()[i].value;
+    if (options_.shape.deterministic_reduce) {  // otherwise backward() adds one to the other
+      Tensor gradient = leaf.grad();
+      leaf.set_grad({});
+      leaf.set_grad(sums.gradients[i].add(sums.tree, piece, std::move(gradient)));
+    }
+    if (sends_now) send(i, leaf.grad());
+  };
+  const auto number_of = [&](const Tensor& leaf) { return number_of_.at(leaf.raw_data()); };
+  LeafCalls calls;
+  if (sends_now) calls.done = [&](const Tensor& leaf) { add(number_of(leaf)); };
+  if (options_.shape.deterministic_reduce && sums.tree.n_closed(piece) > 0)
+    calls.take_sum = [&](const Tensor& leaf) {
+      return sums.gradients[number_of(leaf)].take_left();
+    };
+  farfield::backward(loss, share_of(loss), calls);
+  for (size_t i = 0; i < is_added.size(); ++i) add(i);
+}
+
 // A process that left in the middle of a piece would have the others wait for it.
 void TrainingStep::look_for_interrupt() const {
   const Group& tensor = processes().tensor;
@@ -155,32 +183,14 @@ Tensor TrainingStep::forward_backward(bool sends) {
   if (device_.kind == Device::Kind::cpu && is_whole && !FindNonfinite::is_active())
     if (const int64_t n = pieces_.at_once(options_.shape); n > 1)
       return forward_backward_at_once(n, sends);
-  const PieceTree tree(pieces_.n);
+  Sums all = sums();
   TreeSum loss_sum;
-  std::vector<TreeSum> sums(parameters().size());
   Tensor total;
-  for (int64_t piece = 0; piece < tree.size(); ++piece) {
+  for (int64_t piece = 0; piece < pieces_.n; ++piece) {
     look_for_interrupt();
-    std::vector<bool> is_added(sums.size());
-    const auto add = [&](size_t i) {
-      if (is_added[i]) return;
-      is_added[i] = true;
-      const Tensor& leaf = parameters()[i].value;
-      if (options_.shape.deterministic_reduce) {  // otherwise backward() adds one to the other
-        Tensor gradient = leaf.grad();
-        leaf.set_grad({});
-        leaf.set_grad(sums[i].add(tree, piece, std::move(gradient)));
-      }
-      if (sends && tree.is_last(piece)) send(i, leaf.grad());
-    };
     const Tensor loss = forward(piece);
-    if (sends && tree.is_last(piece))
-      farfield::backward(loss, share_of(loss),
-                         [&](const Tensor& leaf) { add(number_of_.at(leaf.raw_data())); });
-    else
-      backward(loss);
-    for (size_t i = 0; i < sums.size(); ++i) add(i);
-    total = loss_sum.add(tree, piece, cast(loss.detach(), DType::f64));
+    backward(loss, piece, all, sends);
+    total = loss_sum.add(all.tree, piece, cast(loss.detach(), DType::f64));
   }
   return total;
 }
@@ -211,14 +221,15 @@ Tensor TrainingStep::forward_backward_at_once(int64_t n_at_once, bool sends) {
       const Tensor loss = forward(first + i);
       std::vector<Tensor>& mine = gradients[static_cast<size_t>(i)];
       if (tells)
-        farfield::backward(loss, share_of(loss), [&](const Tensor& leaf) {
-          const size_t p = number_of_.at(leaf.raw_data());
-          Tensor gradient = own.take(p);  // alone, for another thread: backward goes on
-          mine[p] = gradient.is_sole_owner() ? std::move(gradient) : gradient.clone();
-          if (++n_told[p] < n) return;
-          add(p);
-          send(p, parameters()[p].value.grad());
-        });
+        farfield::backward(
+            loss, share_of(loss), {.done = [&](const Tensor& leaf) {
+              const size_t p = number_of_.at(leaf.raw_data());
+              Tensor gradient = own.take(p);  // alone, for another thread: backward goes on
+              mine[p] = gradient.is_sole_owner() ? std::move(gradient) : gradient.clone();
+              if (++n_told[p] < n) return;
+              add(p);
+              send(p, parameters()[p].value.grad());
+            }});
       else
         backward(loss);
       losses[static_cast<size_t>(i)] = cast(loss.detach(), DType::f64);

@@ -14,7 +14,9 @@
 #include "apps/train/step_shape.h"
 #include "engine/autograd.h"
 #include "engine/base/interrupt.h"
+#include "engine/distributed/piece_tree.h"
 #include "engine/distributed/sharded_optimizer.h"
+#include "engine/distributed/tree_sum.h"
 #include "engine/product_choices.h"
 #include "engine/step_graph.h"
 #include "layers/dropout_streams.h"
@@ -76,10 +78,19 @@ class TrainingStep {
   StepOutcome outcome();
   void clear_gradients() { optimizer_->zero_grad(); }
 
+  /// The sums over the micro-batches of a batch.
+  struct Sums {
+    PieceTree tree;
+    std::vector<TreeSum> gradients;  ///< of each parameter
+  };
+  Sums sums() const;
   /// The parts of run() for one process, without a CUDA graph: the mean loss of micro-batch i; its
-  /// gradient, which is accumulated; the update, given the mean loss of the batch, float64 [].
+  /// gradients, in order from micro-batch 0 on, whose sum is there after the last; the update,
+  /// given the mean loss of the batch, float64 [].
   Tensor forward(int64_t piece) const;
-  void backward(const Tensor& loss) const;
+  void backward(const Tensor& loss, int64_t piece, Sums& sums) {
+    backward(loss, piece, sums, false);
+  }
   void update(double lr, const Tensor& mean_loss);
   /// forward() and backward() of all its micro-batches. Interrupted as run().
   void forward_backward() { forward_backward(/*sends=*/false); }
@@ -127,6 +138,10 @@ class TrainingStep {
   Tensor share_of(const Tensor& loss) const;
   /// The sum of the losses of this process's pieces, float64 [].
   Tensor forward_backward(bool sends);
+  /// sends: each sum that is complete, while backward() goes on.
+  void backward(const Tensor& loss, int64_t piece, Sums& sums, bool sends);
+  /// Of a micro-batch alone: to grad(), or to the LeafGradients of this thread.
+  void backward(const Tensor& loss) const;
   /// The same of pieces that threads compute at the same time, each alone; on the CPU.
   Tensor forward_backward_at_once(int64_t n_at_once, bool sends);
   /// Puts the gradient of parameter i on its way to the others, once. On the CPU threads may do so

@@ -129,7 +129,8 @@ class PackedBlocks {
     if (from.inner_is_contiguous)
       for (int64_t r = 0; r < whole; r += W) blocks.turn(r);
     else
-      for (int64_t u = 0; u < n_unit; ++u) blocks.copy(whole, u);
+      for (int64_t r = 0; r < whole; r += kGroup)
+        for (int64_t u = 0; u < n_unit; ++u) blocks.copy(r, std::min(whole - r, kGroup), u);
     if (whole == n) return;
     Unit* const last = blocks.at(whole, 0);
     std::fill(last, last + n_unit * W, Unit{0});
@@ -144,6 +145,7 @@ class PackedBlocks {
   using Sum = typename Terms::Sum;
   static constexpr int64_t kWidth = kLanes<Sum>;
   static constexpr bool kIsWhole = W % kWidth == 0;  // in vectors
+  static constexpr int64_t kGroup = 4 * W;           // rows that copy() copies
 
   PackedBlocks(const Operand<T>& from, int64_t first, int64_t unit, int64_t n_unit, Unit* to)
       : from_(from), first_(first), unit_(unit), n_unit_(n_unit), to_(to) {}
@@ -165,15 +167,16 @@ class PackedBlocks {
       }
   }
 
-  // A unit of whole blocks, whose rows lie side by side.
-  void copy(int64_t rows, int64_t u) const {
-    const T *x = element(0, u), *y = second(x, u);
+  // A unit of whole blocks, whose rows lie side by side: a few, since all of them, often a multiple
+  // of a page apart, would compete for the same lines of the cache.
+  void copy(int64_t r0, int64_t rows, int64_t u) const {
+    const T *x = element(r0, u), *y = second(x, u);
     // Rows far apart, which no hardware foresees.
     constexpr int64_t kAhead = 16, kLine = 64 / static_cast<int64_t>(sizeof(T));
     for (int64_t e = 0; e < kElements; ++e)
       for (int64_t r = 0; r < rows; r += kLine)
         __builtin_prefetch(x + (kAhead * kElements + e) * from_.ld + r);
-    for (Unit* to = at(0, u); rows > 0; rows -= W, to += n_unit_ * W, x += W) {
+    for (Unit* to = at(r0, u); rows > 0; rows -= W, to += n_unit_ * W, x += W) {
       copy_units<0>(x, y, to);
       if (y != nullptr) y += W;
     }

@@ -1,5 +1,7 @@
 #include "engine/distributed/tree_sum.h"
 
+#include <utility>
+
 #include "engine/autograd.h"
 #include "engine/kernels.h"
 #include "engine/ops/pointwise.h"
@@ -18,9 +20,17 @@ Tensor sum_of(Tensor left, Tensor right) {
 
 }  // namespace
 
+Tensor TreeSum::take_left() {
+  if (!stack_.back().is_sole_owner()) return {};
+  is_left_taken_ = true;
+  Tensor left = std::move(stack_.back());
+  stack_.pop_back();
+  return left;
+}
+
 Tensor TreeSum::add(const PieceTree& tree, int64_t piece, Tensor x) {
   const NoGrad no_grad;
-  for (int64_t i = 0; i < tree.n_closed(piece); ++i) {
+  for (int64_t i = std::exchange(is_left_taken_, false) ? 1 : 0; i < tree.n_closed(piece); ++i) {
     Tensor left = std::move(stack_.back());
     stack_.pop_back();
     x = sum_of(std::move(left), std::move(x));

@@ -14,9 +14,14 @@ class TreeSum {
   /// Returns the sum of all pieces after the last piece (undefined if all were undefined), else an
   /// undefined tensor.
   Tensor add(const PieceTree& tree, int64_t piece, Tensor x);
+  /// For the next piece, which closes a sum: what its tensor is to be added to first, for the
+  /// caller to add in place; add() then does not. Undefined, and left to add(): others hold it, or
+  /// there is none.
+  Tensor take_left();
 
  private:
   std::vector<Tensor> stack_;
+  bool is_left_taken_ = false;
 };
 
 }  // namespace farfield

@@ -33,6 +33,10 @@ inline Gemm product_of(const Factor& a, const Factor& b, Tensor& c) {
 }
 void gemm(Cpu, const Gemm& product);
 void gemm(Cuda, const Gemm& product);
+/// Whether an accumulating product of op(A)[m, k] op(B)[k, n] gives the bits of a sum of C and the
+/// product.
+bool adds_exactly(Cpu, DType in, int64_t m, int64_t n, int64_t k);
+inline bool adds_exactly(Cuda, DType, int64_t, int64_t, int64_t) { return false; }
 /// n_batch products like `first`, whose a, b and c are this many elements apart.
 void gemm_batched(Cpu, const Gemm& first, int64_t n_batch, int64_t stride_a, int64_t stride_b,
                   int64_t stride_c);
@@ -56,13 +60,16 @@ void linear_activation_backward(Cuda, const Tensor& kept, const Tensor& dy, Acti
 /// Cuda overload gets both from one product, where its library has that.
 void linear_weight_backward(Cpu, const Tensor& x, const Tensor& du, Tensor& dw, Tensor& dbias);
 void linear_weight_backward(Cuda, const Tensor& x, const Tensor& du, Tensor& dw, Tensor& dbias);
-/// The same by a pass over du and a product.
+/// The same by a pass over du and a product. adds: to dw, a sum.
 template <class D>
 void linear_weight_backward_apart(D device, const Tensor& x, const Tensor& du, Tensor& dw,
-                                  Tensor& dbias) {
+                                  Tensor& dbias, bool adds = false) {
   Tensor same_du;
   if (dbias.defined()) linear_activation_backward(device, {}, du, Activation::none, same_du, dbias);
-  if (dw.defined()) gemm(device, product_of({du, true}, {x}, dw));
+  if (!dw.defined()) return;
+  Gemm product = product_of({du, true}, {x}, dw);
+  product.accumulate = adds;
+  gemm(device, product);
 }
 
 }  // namespace farfield

@@ -103,9 +103,15 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation a
              dbias = {};  // summed by the pass that made du
            }
            const Tensor du_rows = du.view({rows.dim(0), o});
-           if (want_w) grads[1] = Tensor::empty(w_compute.shape(), master, dy.device());
-           dispatch(dy.device(),
-                    [&](auto tag) { linear_weight_backward(tag, rows, du_rows, grads[1], dbias); });
+           dispatch(dy.device(), [&](auto tag) {
+             if (want_w && adds_exactly(tag, du.dtype(), o, rows.dim(1), rows.dim(0)))
+               grads[1] = take_sum_of_input(1);
+             if (grads[1].defined())
+               return linear_weight_backward_apart(tag, rows, du_rows, grads[1], dbias,
+                                                   /*adds=*/true);
+             if (want_w) grads[1] = Tensor::empty(w_compute.shape(), master, dy.device());
+             linear_weight_backward(tag, rows, du_rows, grads[1], dbias);
+           });
            if (want_x) {  // dx = du w
              grads[0] = Tensor::empty(shape, dy.dtype(), dy.device());
              Tensor dx = grads[0].view(rows.shape());

@@ -46,10 +46,11 @@ BOOST_AUTO_TEST_CASE(a_leaf_is_told_of_once_its_gradient_is_complete) {
   // `first` is used by the earliest op and once more by the latest.
   const Tensor y = identity(first) * late + first;
   std::vector<const void*> told;
-  backward(y, Tensor::full({}, 1), [&](const Tensor& leaf) {
+  const auto done = [&](const Tensor& leaf) {
     told.push_back(leaf.raw_data());
     BOOST_TEST(leaf.grad().item() == (leaf.raw_data() == first.raw_data() ? 4 : 2));
-  });
+  };
+  backward(y, Tensor::full({}, 1), {.done = done});
   BOOST_TEST((told == std::vector<const void*>{late.raw_data(), first.raw_data()}));
 }
 
@@ -62,7 +63,7 @@ BOOST_AUTO_TEST_CASE(no_leaf_is_told_of_where_a_checkpoint_may_use_it) {
       },
       {x})[0];
   int n_told = 0;
-  backward(y * x, Tensor::full({}, 1), [&](const Tensor&) { ++n_told; });
+  backward(y * x, Tensor::full({}, 1), {.done = [&](const Tensor&) { ++n_told; }});
   BOOST_TEST(n_told == 0);
   BOOST_TEST(hidden.grad().item() == 9);
   BOOST_TEST(x.grad().item() == 12);
@@ -85,16 +86,60 @@ BOOST_AUTO_TEST_CASE(gradients_of_leaves_can_be_kept_apart) {
   {
     LeafGradients own(numbers);
     std::vector<double> told;
-    backward(x * x * other, Tensor::full({}, 1), [&](const Tensor& leaf) {
+    const auto done = [&](const Tensor& leaf) {
       const Tensor gradient = leaf.raw_data() == x.raw_data() ? own.take(0) : leaf.grad();
       told.push_back(gradient.item());
-    });
+    };
+    backward(x * x * other, Tensor::full({}, 1), {.done = done});
     BOOST_TEST((told == std::vector<double>{4, 12}));
     BOOST_TEST(!own.take(0).defined());
   }
   BOOST_TEST(!x.grad().defined());
   backward(x * x);
   BOOST_TEST(x.grad().item() == 4);
+}
+
+// x itself, by an op that adds its gradient to a sum if there is one.
+Tensor adding(const Tensor& x) {
+  Tensor y = x.clone();
+  record("adding", y, {x}, [](const Tensor& dy) {
+    const Tensor sum = take_sum_of_input(0);
+    return Grads{sum.defined() ? sum + dy : dy};
+  });
+  return y;
+}
+
+BOOST_AUTO_TEST_CASE(an_op_adds_to_the_sum_of_a_leaf_that_has_no_other_use) {
+  Tensor once = Tensor::full({}, 2), twice = Tensor::full({}, 3);
+  for (Tensor* leaf : {&once, &twice}) leaf->set_requires_grad();
+  std::vector<const void*> taken;
+  const LeafCalls calls{.take_sum = [&](const Tensor& leaf) {
+    taken.push_back(leaf.raw_data());
+    return Tensor::full({}, 100);
+  }};
+  const Tensor one = Tensor::full({}, 1);
+  backward(adding(once) * adding(twice) * adding(twice), one, calls);
+  BOOST_TEST((taken == std::vector<const void*>{once.raw_data()}));
+  BOOST_TEST(once.grad().item() == 109);
+  BOOST_TEST(twice.grad().item() == 12);
+
+  taken.clear();
+  once.set_grad({});
+  backward(adding(once), one, {.take_sum = [](const Tensor&) { return Tensor(); }});
+  BOOST_TEST(once.grad().item() == 1);
+  backward(adding(once), one, calls);  // to its gradient of before
+  BOOST_TEST(once.grad().item() == 2);
+  backward(
+      checkpoint([](const std::vector<Tensor>& inputs) { return std::vector{adding(inputs[0])}; },
+                 {adding(once)})[0],
+      one, calls);
+  {
+    const FindNonfinite finder;  // names the op of a gradient, not of a sum
+    once.set_grad({});
+    backward(adding(once), one, calls);
+  }
+  BOOST_TEST(taken.empty());
+  BOOST_TEST(!take_sum_of_input(0).defined());  // no op is running
 }
 
 // What an op that expects column sums gets, of uses that give them or do not.

@@ -37,6 +37,11 @@ class BlockedProduct {
            reinterpret_cast<uintptr_t>(p.b) % kLine == 0 && stays_cached(p.ldb, p.k, kWays / 2);
   }
 
+  /// Elements of the inner dimension that are summed before they are added to c.
+  static int64_t slice(const Gemm& p) {
+    return Terms::kElements * (p.transpose_a ? Slices<true>::kDepth : Slices<false>::kDepth);
+  }
+
   /// p.m rows of c, p.n columns, whose B is packed, or with nullptr of a product of which
   /// reads_b() is true.
   static void multiply(const Gemm& p, const Unit* packed, float* c, int64_t ldc, bool accumulate) {
@@ -109,12 +114,12 @@ class BlockedProduct {
       }
     }
 
-   private:
     // For a transposed A and vectors of 32 bytes: a block's columns of B, instead of its rows of A,
     // are multiplied with all others of the panel, and stay in the first-level cache.
     static constexpr bool kKeepsColumns = kTransposed && kVectorBytes == 32;
     static constexpr int64_t kDepth = kKeepsColumns ? kMostDepth / 2 : kMostDepth;
 
+   private:
     // Rows a multiple of a page's part from each other would compete for the same cache lines.
     static constexpr int64_t kRowStride = kMostDepth + 16;
 

@@ -2,6 +2,7 @@
 
 #include "engine/cpu/gemm/cut_product.h"
 #include "engine/cpu/gemm/library.h"
+#include "engine/cpu/gemm/thin.h"
 
 namespace farfield {
 namespace {
@@ -135,6 +136,14 @@ void gemm_with(const GemmLibrary& library, const Gemm& p) {
 
 void gemm(Cpu, const Gemm& p) {
   if (p.m > 0) gemm_with(library_for(p.in, p.out, p.m), p);
+}
+
+bool adds_exactly(Cpu, DType in, int64_t m, int64_t n, int64_t k) {
+  if (m == 0 || n == 0 || k == 0) return false;
+  const GemmLibrary& library = library_for(in, accumulate_dtype(in), m);
+  const Gemm p{.m = m, .n = n, .k = k, .transpose_a = true, .in = in, .out = accumulate_dtype(in)};
+  return library.packed != nullptr && !is_thin(p) && k <= library.packed->slice(p) &&
+         k <= longest_inner(library, p);
 }
 
 void gemm_batched(Cpu, const Gemm& first, int64_t n_batch, int64_t stride_a, int64_t stride_b,

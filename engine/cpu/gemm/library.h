@@ -14,6 +14,8 @@ struct PackedGemm {
   int64_t rows, columns;
   /// Whether a product's panels need nothing packed, but read B where it is stored.
   bool (*reads_b)(const Gemm& product);
+  /// Elements of the inner dimension that are summed before they are added to C.
+  int64_t (*slice)(const Gemm& product);
   /// Of `columns` packed columns.
   int64_t (*bytes)(const Gemm& product);
   /// Columns [n0, n0 + n) of B to the memory for n0's.

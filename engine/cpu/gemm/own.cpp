@@ -31,6 +31,7 @@ struct Packed {
     return lanes::units_of<Terms>(p.k) * lanes::kPackedCols * static_cast<int64_t>(sizeof(Unit));
   }
   static bool reads_b(const Gemm& p) { return Blocked::reads_b(p); }
+  static int64_t slice(const Gemm& p) { return Blocked::slice(p); }
   static void pack(const Gemm& p, int64_t n0, int64_t n, void* to) {
     Blocked::pack_b(p, n0, n, static_cast<Unit*>(to));
   }
@@ -56,6 +57,9 @@ struct ByType {
   static bool reads_b(const Gemm& p) {
     return p.in == DType::f32 ? Float::reads_b(p) : Narrow::reads_b(p);
   }
+  static int64_t slice(const Gemm& p) {
+    return p.in == DType::f32 ? Float::slice(p) : Narrow::slice(p);
+  }
   static void pack(const Gemm& p, int64_t n0, int64_t n, void* to) {
     p.in == DType::f32 ? Float::pack(p, n0, n, to) : Narrow::pack(p, n0, n, to);
   }
@@ -63,7 +67,7 @@ struct ByType {
     p.in == DType::f32 ? Float::product(p, packed) : Narrow::product(p, packed);
   }
   static constexpr PackedGemm kPacked{
-      lanes::kBlockRows, lanes::kPackedCols, reads_b, bytes, pack, product};
+      lanes::kBlockRows, lanes::kPackedCols, reads_b, slice, bytes, pack, product};
 };
 
 // A panel alone, with its own B.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/distributed/tree_sum.h"
+#include "engine/ops/pointwise.h"
 
 BOOST_AUTO_TEST_SUITE(test_tree_sum)
 
@@ -61,6 +62,30 @@ BOOST_AUTO_TEST_CASE(tensors_are_summed_in_that_order) {
     }
     BOOST_TEST(total.data<float>()[2] == tree_sum(0, n));
   }
+}
+
+BOOST_AUTO_TEST_CASE(what_was_added_to_the_left_sum_is_not_added_again) {
+  const PieceTree tree(8);
+  TreeSum sum;
+  Tensor total;
+  for (int64_t piece = 0; piece < 8; ++piece) {
+    Tensor x = Tensor::full({3}, value_of(piece));
+    if (tree.n_closed(piece) > 0 && piece != 5) x = sum.take_left() + x;
+    total = sum.add(tree, piece, x);
+  }
+  BOOST_TEST(total.data<float>()[2] == tree_sum(0, 8));
+}
+
+BOOST_AUTO_TEST_CASE(a_sum_that_others_hold_or_that_is_none_is_not_given_away) {
+  const PieceTree tree(2);
+  TreeSum held, none;
+  const Tensor first = Tensor::full({1}, 1);
+  held.add(tree, 0, first);
+  none.add(tree, 0, {});
+  BOOST_TEST(!held.take_left().defined());
+  BOOST_TEST(!none.take_left().defined());
+  BOOST_TEST(held.add(tree, 1, Tensor::full({1}, 2)).item() == 3);
+  BOOST_TEST(!std::signbit(none.add(tree, 1, Tensor::full({1}, -0.0)).item()));
 }
 
 BOOST_AUTO_TEST_CASE(none_counts_as_zeros_where_another_piece_has_some) {

@@ -3,6 +3,7 @@
 
 #include "engine/cpu/gemm/library.h"
 #include "engine/kernels/gemm.h"
+#include "engine/ops/pointwise.h"
 #include "tests/engine/cpu/gemm/cases.h"
 
 namespace farfield {
@@ -28,6 +29,32 @@ BOOST_AUTO_TEST_CASE(blocks_at_every_edge_agree_with_plain_loops) {
 
 BOOST_AUTO_TEST_CASE(panels_of_rows_and_columns_agree_with_plain_loops) {
   check_against_loops(packing(), {100, 530, 19}, 0, true);
+}
+
+// A gradient is added to a sum by the product itself where this does not change a bit.
+BOOST_AUTO_TEST_CASE(a_product_is_added_as_a_whole_where_it_says_so) {
+  int n_exact = 0;
+  for (const DType in : {DType::f32, DType::bf16})
+    for (const int64_t k : {1, 2, 100, 256, 512, 1024, 3000}) {
+      constexpr int64_t kRows = 70, kColumns = 50;
+      if (!adds_exactly(Cpu{}, in, kRows, kColumns, k)) continue;
+      ++n_exact;
+      const Tensor a = random_tensor({k, kRows}, 1, -1, 1, in);
+      const Tensor b = random_tensor({k, kColumns}, 2, -1, 1, in);
+      Tensor sum = random_tensor({kRows, kColumns}, 3, -1, 1, DType::f32);
+      Tensor alone = Tensor::empty({kRows, kColumns});
+      gemm(Cpu{}, product_of({a, true}, {b}, alone));
+      const Tensor expected = sum + alone;
+      Gemm adding = product_of({a, true}, {b}, sum);
+      adding.accumulate = true;
+      gemm(Cpu{}, adding);
+      BOOST_TEST(same_bits(sum, expected));
+    }
+  BOOST_TEST(n_exact >= 3);
+  BOOST_TEST(!adds_exactly(Cpu{}, DType::f32, 70, 50, 3000));
+  BOOST_TEST(!adds_exactly(Cpu{}, DType::f32, 70, 1, 100));  // thin
+  BOOST_TEST(!adds_exactly(Cpu{}, DType::f64, 70, 50, 100));
+  BOOST_TEST(!adds_exactly(Cpu{}, DType::f32, 70, 50, 0));
 }
 
 // B on cache lines of its own is read where it is stored, and elsewhere packed: with the same bits.

@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(panels_cover_the_product_once) {
 }
 
 BOOST_AUTO_TEST_CASE(panels_of_packed_products_cover_them_and_begin_at_whole_blocks) {
-  const PackedGemm packed{12, 32, nullptr, nullptr, nullptr, nullptr};
+  const PackedGemm packed{12, 32, nullptr, nullptr, nullptr, nullptr, nullptr};
   for (const int64_t m : {1, 17, 300, 4096})
     for (const int64_t n : {1, 100, 800, 50304}) {
       const Panels p = cut_packed(m, n, 700, packed);
