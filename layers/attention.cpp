@@ -1,6 +1,7 @@
 #include "layers/attention.h"
 
 #include <cmath>
+#include <utility>
 
 #include "engine/ops/attention.h"
 #include "engine/ops/split_heads.h"
@@ -44,9 +45,9 @@ Tensor Attention::operator()(const Tensor& x, const posenc::Composition::Layer& 
                   .stream = drop.stream("attention weights"),
                   .first_head = drop.first * heads.n_head + own.begin,
                   .n_head = heads.n_head};
-  const Tensor packed = qkv(x, Activation::none, drop, "lora qkv");
+  Tensor packed = qkv(x, Activation::none, drop, "lora qkv");
   const auto all = [&] {
-    if (!sees_later) return attention(packed, own_counts(), rule, position.rotation);
+    if (!sees_later) return attention(std::move(packed), own_counts(), rule, position.rotation);
     Heads split = split_heads(packed, own_counts(), position.rotation);
     see_later(split, rule);
     return attention(split.q, split.k, split.v, rule);

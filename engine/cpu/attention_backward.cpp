@@ -3,6 +3,7 @@
 #include "engine/base/parallel.h"
 #include "engine/cpu/attention_backward_unit.h"
 #include "engine/cpu/flush_denormals.h"
+#include "engine/kernels/split_heads.h"
 
 namespace farfield {
 namespace attention_cpu {
@@ -38,13 +39,16 @@ void backward_heads(const Backward<T>& b, int64_t heads, EntryRanges& ranges) {
   }
 }
 
-// to[row, 0 .. head_dim) = from[row, 0 .. width), rounded to T.
+// The sums [n_head, n_row, width] of heads from first_head on, rounded to T.
 template <class T, class A>
-void round_rows(const A* from, int64_t width, int64_t rows, int64_t head_dim, T* to) {
-  parallel_chunks(rows, 256, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row)
-      for (int64_t x = 0; x < head_dim; ++x)
-        to[row * head_dim + x] = static_cast<T>(from[row * width + x]);
+void round_rows(const A* sums, int64_t width, int64_t first_head, int64_t n_head, int64_t n_row,
+                int64_t head_dim, const HeadRows& rows, T* to) {
+  parallel_chunks(n_head * n_row, 256, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const A* const from = sums + i * width;
+      T* const row = to + rows.at(first_head + i / n_row, i % n_row);
+      for (int64_t x = 0; x < head_dim; ++x) row[x] = static_cast<T>(from[x]);
+    }
   });
 }
 
@@ -85,21 +89,21 @@ void backward(const Problem<T>& p, const T* dout, const T* out,
 
   for (b.first_head = 0; b.first_head < heads; b.first_head += wave) {
     const int64_t count = std::min(wave, heads - b.first_head);
-    const auto first_row = [&](const Output& output) {
-      return output.to->template data<T>() + b.first_head * output.rows * p.head_dim;
-    };
-    b.sums = {.width = p.width};
+    b.sums.q =
+        in_place ? p.rows_of(grads.dheads.q) : HeadRows::by_head(p.n_head, p.n_query, p.width);
+    b.sums.k = in_place ? p.rows_of(grads.dheads.k) : HeadRows::by_head(p.n_head, p.n_key, p.width);
     A* buffer = static_cast<A*>(memory.data());
     for (const Output& output : outputs) {
       b.sums.*output.sum = buffer;
       if constexpr (std::is_same_v<T, A>)
-        if (in_place) b.sums.*output.sum = first_row(output);
+        if (in_place) b.sums.*output.sum = output.to->template data<T>();
       if (!in_place) buffer += wave * output.rows * p.width;
     }
     backward_heads(b, count, ranges);
     if (in_place) continue;
     for (const Output& output : outputs)
-      round_rows(b.sums.*output.sum, p.width, count * output.rows, p.head_dim, first_row(output));
+      round_rows(b.sums.*output.sum, p.width, b.first_head, count, output.rows, p.head_dim,
+                 p.rows_of(*output.to), output.to->template data<T>());
   }
   bias.finish(p.n_batch, grads.dbias);
   weight.finish(p.n_batch, grads.dweight);
@@ -120,6 +124,8 @@ void attention_backward(Cpu, const Heads& heads, const AttentionRule& rule, cons
         p, dout.data<T>(), out.data<T>(),
         {data_or_null<A>(rows.lse), data_or_null<A>(rows.threshold), data_or_null<A>(rows.sum)},
         grads);
+    if (heads.turned_by.cos.defined())
+      turn_heads_back(Cpu{}, p.n_head, heads.turned_by, grads.dheads.packed);
   });
 }
 

@@ -15,8 +15,15 @@ template <class A>
 struct Sums {
   A *dq = nullptr, *dk = nullptr, *dv = nullptr;
   A *far_dq = nullptr, *far_dk = nullptr;  ///< null without far copies
-  int64_t width = 0;                       ///< elements from one row to the next
+  HeadRows q, k;                           ///< of dq and far_dq; of the others
 };
+
+/// rows [n, width) at `stride` from each other = 0.
+template <class A>
+void clear_rows(A* rows, int64_t n, int64_t width, int64_t stride) {
+  if (stride == width) return static_cast<void>(std::fill_n(rows, n * width, A{0}));
+  for (int64_t i = 0; i < n; ++i) std::fill_n(rows + i * stride, width, A{0});
+}
 
 /// One backward pass.
 template <class T>
@@ -63,17 +70,12 @@ struct QueryRows {
   static int64_t size(int64_t rows, int64_t width) {
     return rows * width + (Terms::kElements == 1 ? 0 : columns_size<Terms>(rows, width));
   }
-  /// may_stay    rows of one type are used in place
   template <class T>
   static QueryRows of(const T* from, int64_t stride, int64_t rows, int64_t head_dim, int64_t width,
-                      bool may_stay, Scratch& scratch) {
+                      Scratch& scratch) {
     Unit* const buffer = scratch.take<Unit>(rows * width);
     if constexpr (Terms::kElements == 1) {
-      Rows<Unit> same{buffer, width};
-      if (may_stay)
-        same = rows_of(from, stride, rows, head_dim, width, buffer);
-      else
-        pack_rows(from, stride, rows, head_dim, width, buffer);
+      const Rows<Unit> same = rows_of(from, stride, rows, head_dim, width, buffer);
       return {same, {same.data, same.stride, kBlockCols<Unit>}};
     } else {
       return {score_rows<Terms>(from, stride, rows, head_dim, width, buffer),
@@ -111,9 +113,10 @@ struct UnitBranch {
 
   // The tile that begins with key j.
   void pack(const Problem<T>& p, int64_t j, int64_t cols) {
-    const T* const first = k + j * p.head_dim;
-    pack_keys<Terms>(first, p.head_dim, cols, p.head_dim, key_cols);
-    keys = columns_of<Terms>(first, p.head_dim, cols, p.head_dim, p.width, key_rows);
+    const int64_t stride = p.k_rows.row_step;
+    const T* const first = k + j * stride;
+    pack_keys<Terms>(first, stride, cols, p.head_dim, key_cols);
+    keys = columns_of<Terms>(first, stride, cols, p.head_dim, p.width, key_rows);
   }
   // For the tile of query i and key j, from the gradient of its dot products. units: working
   // memory.
@@ -133,14 +136,13 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
   using A = Accumulate<T>;
   using Unit = typename Terms::Unit;
   const Problem<T>& p = b.p;
-  const int64_t width = p.width, local = head - b.first_head, stride = b.sums.width;
+  const int64_t width = p.width, local = head - b.first_head, stride = b.sums.q.row_step;
   const Range keys = b.chunks.keys(p, c), queries = b.chunks.queries(p, c + round);
   const int64_t begin = queries.begin, rows = queries.size();
   const int64_t batch = head / p.n_head;
   const TablePart<A> dbias = b.bias.cleared_part(head, batch, c, round);
   const TablePart<A> dweight = b.weight.cleared_part(head, batch, c, round);
-  const int64_t q_at = (local * p.n_query + begin) * stride;
-  const int64_t k_at = (local * p.n_key + keys.begin) * stride;
+  const int64_t q_at = b.sums.q.at(local, begin), k_at = b.sums.k.at(local, keys.begin);
   A* const dv = b.sums.dv + k_at;
   const bool has_far = p.far_q != nullptr;
 
@@ -154,14 +156,13 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
   Scratch scratch(sizes * static_cast<int64_t>(sizeof(A)));
   const auto branch = [&](const T* q, const T* k, A* dq, A* dk) {
     if (round == 0) {
-      std::fill_n(dq + q_at, rows * stride, A{0});
-      std::fill_n(dk + k_at, keys.size() * stride, A{0});
+      clear_rows(dq + q_at, rows, width, stride);
+      clear_rows(dk + k_at, keys.size(), width, stride);
     }
     const T* const first = q + p.q_at(head, begin);
     UnitBranch<T, Terms> made;
     made.k = k + p.k_at(head, keys.begin);
-    made.q = QueryRows<Terms>::of(first, p.head_dim, rows, p.head_dim, width, /*may_stay=*/true,
-                                  scratch);
+    made.q = QueryRows<Terms>::of(first, p.q_rows.row_step, rows, p.head_dim, width, scratch);
     made.key_cols = scratch.take<Unit>(kTile * width);
     made.key_rows = scratch.take<Unit>(columns_size<Terms>(kTile, width));
     made.dq = dq + q_at;
@@ -171,13 +172,12 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
   UnitBranch<T, Terms> near = branch(p.q, p.k, b.sums.dq, b.sums.dk), far;
   if (has_far) far = branch(p.far_q, p.far_k, b.sums.far_dq, b.sums.far_dk);
   if (round == 0) {
-    std::fill_n(dv, keys.size() * stride, A{0});
+    clear_rows(dv, keys.size(), width, stride);
     if (!b.chunks.has_work(p, c, round)) return;
   }
 
-  // Rows of tokens lie far apart: they are packed.
   const auto dout = QueryRows<Terms>::of(b.dout + p.token_row(head, begin), p.token_stride(), rows,
-                                         p.head_dim, width, /*may_stay=*/false, scratch);
+                                         p.head_dim, width, scratch);
   A* const dots = scratch.take<A>(rows);
   RowValues<A> row_values = b.rows.from(head * p.n_query + begin);
   row_values.dot = dots;
@@ -215,7 +215,8 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
     const Branches needed = p.branches(column);
     if (needed.has_near) near.pack(p, j, cols);
     if (needed.has_far) far.pack(p, j, cols);
-    pack_keys<Terms>(p.v + p.k_at(head, keys.begin + j), p.head_dim, cols, p.head_dim, value_cols);
+    pack_keys<Terms>(p.v + p.k_at(head, keys.begin + j), p.k_rows.row_step, cols, p.head_dim,
+                     value_cols);
     for (int64_t i = 0; i < rows; i += kTile) {
       const TileView view = column.queries(i, kTile);
       if (view.sees_nothing()) continue;

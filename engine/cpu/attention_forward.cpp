@@ -103,8 +103,8 @@ class Group {
            columns_size<Terms>(kKeys, p_.width) + kUnits + TileTerms<A>::kBufferSize;
   }
   Operands<Unit> operands(const T* q) {
-    return {score_rows<Terms>(q + p_.q_at(head_, first_), p_.head_dim, rows_, p_.head_dim, p_.width,
-                              scratch_.take<Unit>(rows_ * p_.width)),
+    return {score_rows<Terms>(q + p_.q_at(head_, first_), p_.q_rows.row_step, rows_, p_.head_dim,
+                              p_.width, scratch_.take<Unit>(rows_ * p_.width)),
             scratch_.take<Unit>(kKeys * p_.width)};
   }
 
@@ -165,14 +165,14 @@ class Group {
   void for_each_strip(const F& f) {
     for (int64_t j = (p_.n_key - 1) / kKeys * kKeys; j >= 0; j -= kKeys) {
       const int64_t cols = std::min(kKeys, p_.n_key - j), at = p_.k_at(head_, j);
+      const int64_t stride = p_.k_rows.row_step;
       const TileView tile = p_.view(first_, rows_, j, cols);
       if (tile.sees_nothing()) continue;
       const Branches needed = p_.branches(tile);
-      if (needed.has_near) pack_keys<Terms>(p_.k + at, p_.head_dim, cols, p_.head_dim, near_.keys);
-      if (needed.has_far)
-        pack_keys<Terms>(p_.far_k + at, p_.head_dim, cols, p_.head_dim, far_.keys);
+      if (needed.has_near) pack_keys<Terms>(p_.k + at, stride, cols, p_.head_dim, near_.keys);
+      if (needed.has_far) pack_keys<Terms>(p_.far_k + at, stride, cols, p_.head_dim, far_.keys);
       const Columns<Unit> v =
-          columns_of<Terms>(p_.v + at, p_.head_dim, cols, p_.head_dim, p_.width, values_);
+          columns_of<Terms>(p_.v + at, stride, cols, p_.head_dim, p_.width, values_);
       for (int64_t i = 0; i < rows_; i += kStrip) {
         const TileView view = tile.queries(i, kStrip);
         if (view.sees_nothing()) continue;

@@ -55,6 +55,7 @@ class LandmarkHead {
       : p_(p),
         blocks_(blocks),
         head_(head),
+        first_key_(p.k_at(head, 0)),
         terms_(p.terms_of(head)),
         memory_(size(p, blocks) * static_cast<int64_t>(sizeof(A))),
         sum_(memory_.template take<A>(p.head_dim)),
@@ -70,7 +71,7 @@ class LandmarkHead {
     std::fill_n(sum_, p_.head_dim, A{0});
     for_each_token(i, [&](int64_t n, A landmark) {
       const A p = landmark * share_[n] * kept(i, n);
-      add_row(sum_, p, p_.v + p_.k_at(head_, n), p_.head_dim);
+      add_row(sum_, p, values_of(n), p_.head_dim);
     });
     for (int64_t c = 0; c < p_.head_dim; ++c) out[c] = static_cast<T>(sum_[c]);
     return lse;
@@ -82,7 +83,7 @@ class LandmarkHead {
     find_shares(i);
     for_each_token(i, [&](int64_t n, A landmark) {
       const A keep = kept(i, n);
-      dp_[n] = keep * dot(dout, p_.v + p_.k_at(head_, n), p_.head_dim);
+      dp_[n] = keep * dot(dout, values_of(n), p_.head_dim);
       add_row(dv + n * p_.head_dim, landmark * share_[n] * keep, dout, p_.head_dim);
     });
     find_score_gradients(i);
@@ -94,7 +95,7 @@ class LandmarkHead {
       if (dbias) dbias[entry] += static_cast<double>(dscore_[n]);
       if (dweight) dweight[entry] += static_cast<double>(dscore_[n] * content_[n]);
       const A dproduct = dscore_[n] * p_.factor(i) * (terms_.weight ? terms_.weight[entry] : A{1});
-      add_row(dq, dproduct, p_.k + p_.k_at(head_, n), p_.head_dim);
+      add_row(dq, dproduct, key(n), p_.head_dim);
       add_row(dk + n * p_.head_dim, dproduct, q, p_.head_dim);
     }
   }
@@ -106,6 +107,8 @@ class LandmarkHead {
   static int64_t size(const Problem<T>& p, const LandmarkBlocks& blocks) {
     return p.head_dim + 4 * p.n_key + n_block(p, blocks);
   }
+  const T* key(int64_t n) const { return p_.k + first_key_ + n * p_.k_rows.row_step; }
+  const T* values_of(int64_t n) const { return p_.v + first_key_ + n * p_.k_rows.row_step; }
   int64_t entry_of(int64_t m, int64_t n) const {
     const int32_t* const ids = terms_.entries.ids;
     return ids ? int64_t{ids[m]} - ids[n] : m - n;
@@ -131,7 +134,7 @@ class LandmarkHead {
     const A factor = p_.factor(i);
     for (int64_t n = 0; n < end; ++n) {
       const int64_t entry = entry_of(m, n);
-      content_[n] = factor * dot(q, p_.k + p_.k_at(head_, n), p_.head_dim);
+      content_[n] = factor * dot(q, key(n), p_.head_dim);
       A score = content_[n];
       if (terms_.weight) score *= terms_.weight[entry];
       if (terms_.bias) score += terms_.bias[entry];
@@ -187,7 +190,7 @@ class LandmarkHead {
 
   const Problem<T>& p_;
   LandmarkBlocks blocks_;
-  int64_t head_;
+  int64_t head_, first_key_;
   HeadTerms<A> terms_;
   Scratch memory_;
   A* sum_;                               // by component

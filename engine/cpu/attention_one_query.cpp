@@ -31,7 +31,7 @@ class OneQuery {
 
   /// `scratch` has scratch_size().
   OneQuery(const Problem<T>& p, int64_t head, A* scratch) : p_(p), head_(head), q_(scratch) {
-    pack_rows(p.q + p.q_at(head, 0), p.head_dim, 1, p.head_dim, p.head_dim, q_);
+    pack_rows(p.q + p.q_at(head, 0), p.q_rows.row_step, 1, p.head_dim, p.head_dim, q_);
     const int64_t begin = p.window > 0 ? std::max<int64_t>(0, p.n_key - p.window) : 0;
     const Range sinks{0, std::min(p.sinks, begin)}, recent{begin, p.n_key};
     A* const scores = scratch + p.head_dim;
@@ -102,8 +102,8 @@ class OneQuery {
   // The products of the query with a vector of keys, or with the first n of them.
   Vec<A> products_of(int64_t first, int64_t n = kLanes<A>) const {
     Vec<A> products[kLanes<A>] = {};
-    for (int64_t i = 0; i < n; ++i) {
-      const T* const k = p_.k + p_.k_at(head_, first + i);
+    const T* k = p_.k + p_.k_at(head_, first);
+    for (int64_t i = 0; i < n; ++i, k += p_.k_rows.row_step) {
       Vec<A> sum{};
       for (int64_t x = 0; x < p_.head_dim; x += kLanes<A>) {
         __builtin_prefetch(k + x + kAhead);
@@ -121,15 +121,16 @@ class OneQuery {
   template <int n_vector>
   void weigh_values(int64_t c, A factor, T* to) const {
     Vec<A> sums[n_vector] = {};
-    for (const Part& part : parts_)
-      for (int64_t j = 0; j < part.keys.size(); ++j) {
-        const T* const v = p_.v + p_.k_at(head_, part.keys.begin + j) + c;
+    for (const Part& part : parts_) {
+      const T* v = p_.v + p_.k_at(head_, part.keys.begin) + c;
+      for (int64_t j = 0; j < part.keys.size(); ++j, v += p_.k_rows.row_step) {
         const Vec<A> p = splat(part.scores[j]);
         for (int x = 0; x < n_vector; ++x) {
           __builtin_prefetch(v + x * kLanes<A> + kAhead);
           sums[x] += p * load_wide(v + x * kLanes<A>);
         }
       }
+    }
     for (int x = 0; x < n_vector; ++x)
       for (int64_t lane = 0; lane < kLanes<A>; ++lane)
         to[c + x * kLanes<A> + lane] = static_cast<T>(sums[x][lane] * factor);

@@ -58,12 +58,13 @@ void pack_rows(const T* from, int64_t stride, int64_t rows, int64_t head_dim, in
   }
 }
 
-/// Rows in place when that is possible, else packed into `buffer` of rows * width.
+/// Rows in place when that is possible and they lie side by side, else packed into `buffer` of rows
+/// * width.
 template <class T, class A>
 Rows<A> rows_of(const T* from, int64_t stride, int64_t rows, int64_t head_dim, int64_t width,
                 A* buffer) {
   if constexpr (std::is_same_v<T, A>)
-    if (usable_in_place<T>(head_dim)) return {from, stride};
+    if (usable_in_place<T>(head_dim) && stride == head_dim) return {from, stride};
   pack_rows(from, stride, rows, head_dim, width, buffer);
   return {buffer, width};
 }

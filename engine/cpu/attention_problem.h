@@ -29,6 +29,25 @@ void with_score_terms(const F& f) {
   f(Elements<Accumulate<T>>{});
 }
 
+/// Where the rows of heads lie, in elements from their tensor's first.
+struct HeadRows {
+  int64_t n_head;  ///< of a sequence
+  int64_t batch_step, head_step, row_step;
+
+  int64_t at(int64_t head, int64_t row) const {
+    return head / n_head * batch_step + head % n_head * head_step + row * row_step;
+  }
+  /// Of [B, H, T, K].
+  static HeadRows by_head(int64_t n_head, int64_t n_row, int64_t head_dim) {
+    return {n_head, n_head * n_row * head_dim, n_row * head_dim, head_dim};
+  }
+  /// Of q, k or v in a QKV projection (Heads::packed).
+  static HeadRows packed(int64_t n_head, int64_t n_row, int64_t head_dim) {
+    const int64_t row_step = 3 * n_head * head_dim;
+    return {n_head, n_row * row_step, 3 * head_dim, row_step};
+  }
+};
+
 /// The sizes and pointers of one call, T the element type, A its accumulation type. A "head" below
 /// is one of n_batch * n_head.
 template <class T>
@@ -42,8 +61,10 @@ struct Problem {
         n_query(heads.q.dim(2)),
         n_key(heads.n_key()),
         key_begin(heads.key_rows.begin),
-        key_stride(heads.k.dim(2)),
         head_dim(heads.q.dim(3)),
+        is_packed(heads.packed.defined()),
+        q_rows(rows_of(heads.q)),
+        k_rows(rows_of(heads.k)),
         width(round_up(head_dim, kLanes<A>)),
         window(rule.window),
         sinks(std::min(rule.sinks, n_key)),
@@ -71,9 +92,12 @@ struct Problem {
   int64_t n_batch, n_head;
   int64_t group_size;  ///< heads that share a head of k and v
   int64_t n_query, n_key;
-  int64_t key_begin, key_stride;  ///< rows of k, v and far_k: the first key, all of a head
+  int64_t key_begin;  ///< the row of the first key
   int64_t head_dim;
-  int64_t width;  ///< head_dim in whole vectors
+  bool is_packed;
+  HeadRows q_rows;  ///< of q and far_q
+  HeadRows k_rows;  ///< of k, v and far_k
+  int64_t width;    ///< head_dim in whole vectors
   int64_t window, sinks;
   FarPairs far_pairs;
   A scale;
@@ -91,9 +115,14 @@ struct Problem {
   /// Position of the first query.
   int64_t first_position() const { return n_key - n_query; }
   /// Offsets of row i of q, row j of k or v, of a head.
-  int64_t q_at(int64_t head, int64_t i) const { return (head * n_query + i) * head_dim; }
+  int64_t q_at(int64_t head, int64_t i) const { return q_rows.at(head, i); }
   int64_t k_at(int64_t head, int64_t j) const {
-    return (head / group_size * key_stride + key_begin + j) * head_dim;
+    return k_rows.at(head / group_size, key_begin + j);
+  }
+  /// Of x, which is like q, or has rows of keys for each head of q or k.
+  HeadRows rows_of(const Tensor& x) const {
+    const auto make = is_packed ? HeadRows::packed : HeadRows::by_head;
+    return make(x.dim(1), x.dim(2), head_dim);
   }
   /// Offset of row i of a head in a tensor [B, T, H, K].
   int64_t token_row(int64_t head, int64_t i) const {

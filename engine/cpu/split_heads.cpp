@@ -158,6 +158,27 @@ void for_each_group(const Shape& q, const Shape& k, const Rotation& rotation, co
   });
 }
 
+// Turns q and k of qkv [B, T, H, 3, K] where they lie; backwards when kTransposed.
+template <bool kTransposed>
+void turn_in_place(int64_t n_head, const Rotation& rotation, Tensor& qkv) {
+  const Shape heads{qkv.dim(0), n_head, qkv.dim(1), qkv.dim(2) / (3 * n_head)};
+  dispatch_float(qkv.dtype(), [&](auto type) {
+    using T = decltype(type);
+    using A = Accumulate<T>;
+    T* const data = qkv.data<T>();
+    for_each_group<T>(
+        heads, heads, rotation,
+        [&](const GroupPlace& at, const HeadTurns<A>& turns, const Turner& turner, A* room) {
+          const auto turn = [&](T* head, const Turn<A>& by) {
+            turner.turn<kTransposed>(head, by, room);
+            convert(room, turner.head_dim, head);
+          };
+          turn(data + at.qkv, turns.q);
+          turn(data + at.qkv + turner.head_dim, turns.k);
+        });
+  });
+}
+
 }  // namespace
 
 void split_heads_forward(Cpu, const Tensor& qkv, const Rotation& rotation, Heads& heads) {
@@ -214,22 +235,10 @@ void split_heads_backward(Cpu, const Heads& dheads, const Rotation& rotation, Te
 }
 
 void turn_heads(Cpu, int64_t n_head, const Rotation& rotation, Tensor& qkv) {
-  const Shape heads{qkv.dim(0), n_head, qkv.dim(1), qkv.dim(2) / (3 * n_head)};
-  dispatch_float(qkv.dtype(), [&](auto type) {
-    using T = decltype(type);
-    using A = Accumulate<T>;
-    T* const data = qkv.data<T>();
-    for_each_group<T>(
-        heads, heads, rotation,
-        [&](const GroupPlace& at, const HeadTurns<A>& turns, const Turner& turner, A* room) {
-          const auto turn = [&](T* head, const Turn<A>& by) {
-            turner.turn<false>(head, by, room);
-            convert(room, turner.head_dim, head);
-          };
-          turn(data + at.qkv, turns.q);
-          turn(data + at.qkv + turner.head_dim, turns.k);
-        });
-  });
+  turn_in_place<false>(n_head, rotation, qkv);
+}
+void turn_heads_back(Cpu, int64_t n_head, const Rotation& rotation, Tensor& dqkv) {
+  turn_in_place<true>(n_head, rotation, dqkv);
 }
 
 }  // namespace farfield

@@ -18,8 +18,12 @@ struct AttentionRows {
 };
 
 /// Whether heads of this type may be packed.
-inline bool attends_to_packed_heads(Cpu, DType) { return false; }
+inline bool attends_to_packed_heads(Cpu, DType) { return true; }
 inline bool attends_to_packed_heads(Cuda, DType dtype) { return dtype != DType::f64; }
+
+/// Whether the backward pass can sum the columns of packed gradients.
+inline bool sums_columns_of_heads(Cpu) { return false; }
+inline bool sums_columns_of_heads(Cuda) { return true; }
 
 /// Whether keys may have room (Heads::key_rows), for other normalizers than linear.
 inline bool attends_to_keys_with_room(Cpu) { return true; }

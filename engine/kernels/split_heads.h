@@ -30,5 +30,8 @@ void split_heads_backward(Cuda, const Heads& dheads, const Rotation& rotation, T
 /// of them. The rotation has no far copies.
 void turn_heads(Cpu, int64_t n_head, const Rotation& rotation, Tensor& qkv);
 void turn_heads(Cuda, int64_t n_head, const Rotation& rotation, Tensor& qkv);
+/// The reverse: turns the gradients of q and k back, to the bits that split_heads_backward() has of
+/// them.
+void turn_heads_back(Cpu, int64_t n_head, const Rotation& rotation, Tensor& dqkv);
 
 }  // namespace farfield

@@ -114,7 +114,9 @@ Tensor attention_to(const Heads& heads, const Heads& source, const AttentionRule
                              .slope = wanted(row.slope),
                              .offset = wanted(row.offset)},
                             {}};
-  const bool sums_columns = expects_column_sums(source.packed);
+  const bool sums_columns =
+      expects_column_sums(source.packed) &&
+      dispatch(q.device(), [](auto tag) { return sums_columns_of_heads(tag); });
   record("attention", y, listed(inputs),
          [kept, kept_rule, out, rows, like, n_head, sums_columns](const Tensor& dy) {
            // With P = softmax(score), dP = dout v^T and D = rowsum(dout * out):

@@ -1,5 +1,4 @@
-// The CPU's kernel that rotates heads in place, which no op of the CPU calls; attention to packed
-// heads tests the CUDA kernel (test_cuda_attention_packed).
+// The CPU's kernels that rotate heads in place, as split_heads() rotates copies of them.
 
 #include <boost/test/unit_test.hpp>
 
@@ -28,6 +27,11 @@ BOOST_AUTO_TEST_CASE(heads_turned_where_they_lie_have_the_bits_of_those_split) {
           BOOST_TEST(same_bits(got.q, want.q));
           BOOST_TEST(same_bits(got.k, want.k));
           BOOST_TEST(same_bits(got.v, want.v));
+
+          Tensor back = Tensor::empty(qkv.shape(), dtype), turned_back = qkv.clone();
+          split_heads_backward(Cpu{}, split_heads(qkv, 3), r, back);
+          turn_heads_back(Cpu{}, 3, r, turned_back);
+          BOOST_TEST(same_bits(turned_back, back));
         }
 }
 
