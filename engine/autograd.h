@@ -52,12 +52,13 @@ struct LeafCalls {
   TakeLeafSum take_sum = nullptr;
 };
 /// backward() of a scalar that calls these, where they are given: `done` once for each leaf with a
-/// gradient, `take_sum` at most once for a leaf with one use, if the op can add its gradient to
-/// the sum (take_sum_of_input()). Neither for leaves that checkpoint() hides.
+/// gradient; `take_sum` at a leaf's last use, if it has no gradient by then and the op asks
+/// (take_sum_of_input()). Neither where checkpoint() hides leaves.
 void backward(const Tensor& y, const Tensor& dy, const LeafCalls& calls);
 
-/// For the backward function of an op while it runs: the sum that its gradient of this input is to
-/// be added to. The function adds in place and returns the sum as the gradient. Undefined: none.
+/// For the backward function of an op while it runs, once for each input: the sum that its gradient
+/// of the input is to be added to. The function adds in place and returns the sum as the gradient.
+/// Undefined: none.
 Tensor take_sum_of_input(size_t input);
 
 /// While one lives, backward() on this thread accumulates the gradients of these leaves here, not

@@ -39,7 +39,7 @@ void backward_heads(const Backward<T>& b, int64_t heads, EntryRanges& ranges) {
   }
 }
 
-// The sums [n_head, n_row, width] of heads from first_head on, rounded to T.
+// The sums [n_head, n_row, width] of heads from first_head on, rounded to T, to their rows in `to`.
 template <class T, class A>
 void round_rows(const A* sums, int64_t width, int64_t first_head, int64_t n_head, int64_t n_row,
                 int64_t head_dim, const HeadRows& rows, T* to) {

@@ -15,10 +15,10 @@ template <class A>
 struct Sums {
   A *dq = nullptr, *dk = nullptr, *dv = nullptr;
   A *far_dq = nullptr, *far_dk = nullptr;  ///< null without far copies
-  HeadRows q, k;                           ///< of dq and far_dq; of the others
+  HeadRows q, k;                           ///< of dq and far_dq; of the others: one row_step
 };
 
-/// rows [n, width) at `stride` from each other = 0.
+/// [n, width] at `stride` from each other = 0.
 template <class A>
 void clear_rows(A* rows, int64_t n, int64_t width, int64_t stride) {
   if (stride == width) return static_cast<void>(std::fill_n(rows, n * width, A{0}));

@@ -1,7 +1,6 @@
 #include "engine/cpu/huge_pages.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,13 +13,12 @@ namespace {
 
 int64_t round_up(int64_t size, int64_t step) { return (size + step - 1) / step * step; }
 
-// The memory of whole small pages goes back to the system; its addresses stay.
-void discard(char* begin, int64_t size) {
-  static const int64_t page = ::sysconf(_SC_PAGESIZE);
-  const auto address = reinterpret_cast<int64_t>(begin);
-  const int64_t first = round_up(address, page) - address;
-  const int64_t end = (address + size) / page * page - address;
-  if (first < end) ::madvise(begin + first, static_cast<size_t>(end - first), MADV_DONTNEED);
+// The memory of the huge pages in [begin, end) goes back to the system; their addresses stay.
+void discard(char* begin, char* end) {
+  const auto first = round_up(reinterpret_cast<int64_t>(begin), HugePages::kPage);
+  const auto last = reinterpret_cast<int64_t>(end) / HugePages::kPage * HugePages::kPage;
+  if (first < last)
+    ::madvise(reinterpret_cast<void*>(first), static_cast<size_t>(last - first), MADV_DONTNEED);
 }
 
 }  // namespace
@@ -70,9 +68,9 @@ void* HugePages::get(int64_t size_bytes) {
 void HugePages::put(void* data, int64_t size_bytes) noexcept {
   auto* begin = static_cast<char*>(data);
   int64_t size = round_up(size_bytes, kAlignment);
-  discard(begin, size);
+  char *const touched = begin - kPage, *const until = begin + size + kPage;
   const auto chunk = std::prev(chunks_.upper_bound(begin));
-  auto next = free_.lower_bound(begin);
+  const auto next = free_.lower_bound(begin);
   if (next != free_.begin()) {
     const auto before = std::prev(next);
     if (before->first + before->second == begin && before->first >= chunk->first) {
@@ -91,6 +89,7 @@ void HugePages::put(void* data, int64_t size_bytes) noexcept {
     chunks_.erase(chunk);
     return;
   }
+  discard(std::max(begin, touched), std::min(begin + size, until));
   try {
     free_.emplace(begin, size);
   } catch (const std::bad_alloc&) {

@@ -5,9 +5,9 @@
 
 namespace farfield {
 
-/// Memory in pages of 2 MiB where the system has them: blocks of some kilobytes share such pages,
-/// so that a step's working set needs few entries of the TLB and a processor's prefetcher does not
-/// stop every 4 KiB. Not safe to be called by several threads at a time.
+/// Memory in transparent huge pages of 2 MiB, where the system gives them. Smaller blocks share
+/// them, so that a step's working set needs few entries of the TLB, and a processor's prefetcher
+/// does not stop every 4 KiB. Not safe to be called by several threads at a time.
 class HugePages {
  public:
   static constexpr int64_t kPage = int64_t{2} << 20;
@@ -21,7 +21,7 @@ class HugePages {
 
   /// size_bytes in [1, kLargest]; not initialised. nullptr when memory is exhausted.
   void* get(int64_t size_bytes);
-  /// A block from get() of this size. Its memory goes back to the system.
+  /// A block from get() of this size. Huge pages of which nothing is used go back to the system.
   void put(void* data, int64_t size_bytes) noexcept;
   /// Bytes taken from the system, touched or not.
   int64_t held_bytes() const;

@@ -21,6 +21,8 @@ Tensor sum_of(Tensor left, Tensor right) {
 }  // namespace
 
 Tensor TreeSum::take_left() {
+  require<BackendError>(!stack_.empty() && !is_left_taken_, "tree sum",
+                        "expected a piece that closes a sum, once");
   if (!stack_.back().is_sole_owner()) return {};
   is_left_taken_ = true;
   Tensor left = std::move(stack_.back());

@@ -98,9 +98,9 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Attent
 Tensor attention(const Heads& heads, const AttentionRule& rule = {});
 
 /// The same of the output of the QKV projection, qkv [B, T, (H + 2 G) K], split and rotated as by
-/// split_heads(): the same bits. With G = H a CUDA device reads the heads in place without copies,
-/// unless the rotation has far copies; it rotates them in place if qkv has no other owner (move it
-/// in), else in a copy.
+/// split_heads(): the same bits. With G = H, no far copies and a normalizer other than linear and
+/// landmark the heads are read in place (on CUDA not in float64), and rotated in place if qkv has
+/// no other owner (move it in), else in a copy.
 Tensor attention(Tensor qkv, const HeadCounts& counts, const AttentionRule& rule = {},
                  const Rotation& rotation = {});
 

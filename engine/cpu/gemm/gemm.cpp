@@ -138,6 +138,8 @@ void gemm(Cpu, const Gemm& p) {
   if (p.m > 0) gemm_with(library_for(p.in, p.out, p.m), p);
 }
 
+// As gemm_with() cuts it: in one part and one slice of the inner dimension, whose sums are added to
+// C once, by an FMA with 1.
 bool adds_exactly(Cpu, DType in, int64_t m, int64_t n, int64_t k) {
   if (m == 0 || n == 0 || k == 0) return false;
   const GemmLibrary& library = library_for(in, accumulate_dtype(in), m);

@@ -11,7 +11,7 @@
 #include "tests/support/address_space_limit.h"
 
 namespace farfield {
-BOOST_AUTO_TEST_SUITE(test_huge_pages)  // ctest: arm64
+BOOST_AUTO_TEST_SUITE(test_huge_pages)  // ctest: sanitize arm64
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
@@ -86,7 +86,8 @@ BOOST_AUTO_TEST_CASE(freed_neighbours_make_room_for_a_larger_block) {
 
 BOOST_AUTO_TEST_CASE(memory_of_a_freed_block_goes_back_although_others_stay) {
   HugePages pages;
-  const Block before(pages, kMiB, 1), block(pages, 4 * kMiB, 2), after(pages, kMiB, 3);
+  const Block before(pages, 2 * kMiB, 1), small(pages, kMiB, 2), block(pages, 3 * kMiB, 3),
+      after(pages, kMiB, 4);
   const auto n_resident = [&] {
     std::vector<unsigned char> is_resident(static_cast<size_t>(block.size / ::getpagesize()));
     BOOST_REQUIRE(::mincore(block.data, static_cast<size_t>(block.size), is_resident.data()) == 0);
@@ -96,6 +97,8 @@ BOOST_AUTO_TEST_CASE(memory_of_a_freed_block_goes_back_although_others_stay) {
   };
   BOOST_TEST(n_resident() == block.size / ::getpagesize());
   pages.put(block.data, block.size);
+  BOOST_TEST(n_resident() == kMiB / ::getpagesize());  // on a page with `small`
+  pages.put(small.data, small.size);
   BOOST_TEST(n_resident() == 0);
   BOOST_TEST(before.is_intact());
   BOOST_TEST(after.is_intact());

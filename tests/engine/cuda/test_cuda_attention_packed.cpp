@@ -3,7 +3,7 @@
 #include "tests/support/both_devices.h"
 #include "tests/support/packed_attention.h"
 
-namespace farfield::test {
+namespace farfield::test::packed {
 BOOST_AUTO_TEST_SUITE(test_cuda_attention_packed)  // ctest: gpu sanitize:slow
 
 BOOST_AUTO_TEST_CASE(heads_where_they_lie_give_the_bits_of_copies) {
@@ -18,4 +18,4 @@ BOOST_AUTO_TEST_CASE(only_who_hands_heads_over_has_them_turned) {
 BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) { check_refusals(kCuda); }
 
 BOOST_AUTO_TEST_SUITE_END()
-}  // namespace farfield::test
+}  // namespace farfield::test::packed

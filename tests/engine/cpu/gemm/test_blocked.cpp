@@ -1,8 +1,10 @@
 // Products by register blocks over packed operands.
 #include <boost/test/unit_test.hpp>
 
+#include "engine/autograd.h"
 #include "engine/cpu/gemm/library.h"
 #include "engine/kernels/gemm.h"
+#include "engine/ops/matmul.h"
 #include "engine/ops/pointwise.h"
 #include "tests/engine/cpu/gemm/cases.h"
 
@@ -36,7 +38,7 @@ BOOST_AUTO_TEST_CASE(a_product_is_added_as_a_whole_where_it_says_so) {
   int n_exact = 0;
   for (const DType in : {DType::f32, DType::bf16})
     for (const int64_t k : {1, 2, 100, 256, 512, 1024, 3000}) {
-      constexpr int64_t kRows = 70, kColumns = 50;
+      constexpr int64_t kRows = 200, kColumns = 1050;  // several panels
       if (!adds_exactly(Cpu{}, in, kRows, kColumns, k)) continue;
       ++n_exact;
       const Tensor a = random_tensor({k, kRows}, 1, -1, 1, in);
@@ -55,6 +57,35 @@ BOOST_AUTO_TEST_CASE(a_product_is_added_as_a_whole_where_it_says_so) {
   BOOST_TEST(!adds_exactly(Cpu{}, DType::f32, 70, 1, 100));  // thin
   BOOST_TEST(!adds_exactly(Cpu{}, DType::f64, 70, 50, 100));
   BOOST_TEST(!adds_exactly(Cpu{}, DType::f32, 70, 50, 0));
+}
+
+// Inner dimensions of dw that are summed as a whole, and longer ones.
+BOOST_AUTO_TEST_CASE(the_gradient_of_the_weight_is_added_to_a_sum_in_place) {
+  for (const DType type : {DType::f32, DType::bf16})
+    for (const int64_t n_row : {200, 3000})
+      for (const Activation activation : {Activation::none, Activation::gelu}) {
+        const Tensor x = random_tensor({n_row, 40}, 1, -1, 1, type);
+        const Tensor dy = random_tensor({n_row, 70}, 2, -1, 1, type);
+        const auto gradient = [&](const LeafCalls& calls) {
+          Tensor w = random_tensor({70, 40}, 3, -1, 1, DType::f32);
+          w.set_requires_grad();
+          const Tensor y = linear(x, w, {}, activation);
+          backward(y, dy, calls);
+          return w.grad();
+        };
+        const Tensor alone = gradient({});
+        const Tensor sum = random_tensor({70, 40}, 4, -1, 1, DType::f32), expected = sum + alone;
+        int n_asked = 0;
+        const Tensor got = gradient({.take_sum = [&](const Tensor&) {
+          ++n_asked;
+          return sum;
+        }});
+        const bool is_short = adds_exactly(Cpu{}, type, 70, 40, n_row);
+        if (type == DType::f32) BOOST_TEST(is_short == (n_row == 200));
+        BOOST_TEST(n_asked == (is_short ? 1 : 0));
+        BOOST_TEST((got.raw_data() == sum.raw_data()) == is_short);
+        BOOST_TEST(same_bits(got, is_short ? expected : alone));
+      }
 }
 
 // B on cache lines of its own is read where it is stored, and elsewhere packed: with the same bits.
