@@ -104,13 +104,16 @@ Tensor linear(const Tensor& x, const Tensor& w, const Tensor& bias, Activation a
            }
            const Tensor du_rows = du.view({rows.dim(0), o});
            dispatch(dy.device(), [&](auto tag) {
+             Tensor sum;
              if (want_w && adds_exactly(tag, du.dtype(), o, rows.dim(1), rows.dim(0)))
-               grads[1] = take_sum_of_input(1);
-             if (grads[1].defined())
-               return linear_weight_backward_apart(tag, rows, du_rows, grads[1], dbias,
-                                                   /*adds=*/true);
-             if (want_w) grads[1] = Tensor::empty(w_compute.shape(), master, dy.device());
-             linear_weight_backward(tag, rows, du_rows, grads[1], dbias);
+               sum = take_sum_of_input(1);
+             const bool adds = sum.defined();
+             if (want_w)
+               grads[1] = adds ? sum : Tensor::empty(w_compute.shape(), master, dy.device());
+             if (adds)
+               linear_weight_backward_apart(tag, rows, du_rows, sum, dbias, adds);
+             else
+               linear_weight_backward(tag, rows, du_rows, grads[1], dbias);
            });
            if (want_x) {  // dx = du w
              grads[0] = Tensor::empty(shape, dy.dtype(), dy.device());
