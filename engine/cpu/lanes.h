@@ -34,11 +34,13 @@ template <>
 struct Lanes<float> {
   typedef float V __attribute__((vector_size(kVectorBytes)));
   typedef int32_t I __attribute__((vector_size(kVectorBytes)));
+  typedef float Half __attribute__((vector_size(kVectorBytes / 2)));
 };
 template <>
 struct Lanes<double> {
   typedef double V __attribute__((vector_size(kVectorBytes)));
   typedef int64_t I __attribute__((vector_size(kVectorBytes)));
+  typedef double Half __attribute__((vector_size(kVectorBytes / 2)));
 };
 
 /// A vector of A, the integer vector of the same lanes (comparisons give it), and their number.
@@ -46,6 +48,9 @@ template <class A>
 using Vec = typename Lanes<A>::V;
 template <class A>
 using IntVec = typename Lanes<A>::I;
+/// Half of a vector.
+template <class A>
+using HalfVec = typename Lanes<A>::Half;
 template <class A>
 inline constexpr int64_t kLanes = kVectorBytes / static_cast<int64_t>(sizeof(A));
 
@@ -68,6 +73,13 @@ inline void store(A* to, Vec<A> x) {
   std::memcpy(to, &x, sizeof x);
 }
 
+/// to[0], to[1], ... = x, rounded as T(x[0]), ...
+template <class A>
+inline void store_rounded(A* to, Vec<A> x) {
+  store<A>(to, x);
+}
+inline void store_rounded(BFloat16* to, Vec<float> x) { narrow(x, to); }
+
 template <class A>
 inline Vec<A> splat(A x) {
   return x - Vec<A>{};
@@ -75,10 +87,10 @@ inline Vec<A> splat(A x) {
 
 // One step of a transposition: swaps the off-diagonal step x step blocks of each 2 step x 2 step
 // block.
-template <class A, int step, int... l>
+template <class A, int step, int n_row, int... l>
 inline void swap_blocks(Vec<A>* rows, std::integer_sequence<int, l...>) {
   constexpr int n = sizeof...(l);
-  for (int i = 0; i < n; ++i) {
+  for (int i = 0; i < n_row; ++i) {
     if ((i & step) != 0) continue;
     const Vec<A> upper = rows[i], lower = rows[i + step];
     rows[i] = __builtin_shufflevector(upper, lower, ((l & step) ? n + l - step : l)...);
@@ -86,16 +98,23 @@ inline void swap_blocks(Vec<A>* rows, std::integer_sequence<int, l...>) {
   }
 }
 
-/// Lane i of rows[j] and lane j of rows[i] change places; rows has as many vectors as these have
-/// lanes.
-template <class A>
+/// Lane i of rows[j] and lane j of rows[i] change places; so in each group of n lanes, of n rows.
+template <class A, int n = static_cast<int>(kLanes<A>)>
 inline void transpose(Vec<A>* rows) {
-  constexpr int n = static_cast<int>(kLanes<A>);
-  constexpr std::make_integer_sequence<int, n> lanes;
-  if constexpr (n > 8) swap_blocks<A, 8 % n>(rows, lanes);
-  if constexpr (n > 4) swap_blocks<A, 4 % n>(rows, lanes);
-  if constexpr (n > 2) swap_blocks<A, 2 % n>(rows, lanes);
-  swap_blocks<A, 1>(rows, lanes);
+  constexpr std::make_integer_sequence<int, static_cast<int>(kLanes<A>)> lanes;
+  if constexpr (n > 8) swap_blocks<A, 8 % n, n>(rows, lanes);
+  if constexpr (n > 4) swap_blocks<A, 4 % n, n>(rows, lanes);
+  if constexpr (n > 2) swap_blocks<A, 2 % n, n>(rows, lanes);
+  if constexpr (n > 1) swap_blocks<A, 1, n>(rows, lanes);
+}
+
+/// A vector of two halves.
+template <class A>
+inline Vec<A> joined(HalfVec<A> low, HalfVec<A> high) {
+  return [&]<int... l>(std::integer_sequence<int, l...>) {
+    return __builtin_shufflevector(low, high, l...);
+  }
+  (std::make_integer_sequence<int, static_cast<int>(kLanes<A>)>());
 }
 
 /// The larger of each lane; b where a is NaN.

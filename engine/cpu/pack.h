@@ -70,6 +70,16 @@ struct Units<Bf16Pairs, BFloat16> {
     if (y != nullptr) words |= reinterpret_cast<Words>(widened<V>(y));
     return reinterpret_cast<V>(words);
   }
+  /// to[0], ..., to[n - 1], n <= 16; nothing behind is read or written.
+  static void copy(const BFloat16* x, const BFloat16* y, int64_t n, uint32_t* to) {
+    const auto mask = static_cast<__mmask16>((1U << n) - 1);
+    const auto wide = [&](const BFloat16* from) {
+      return _mm512_maskz_cvtepu16_epi32(mask, _mm256_maskz_loadu_epi16(mask, from));
+    };
+    __m512i words = wide(x);
+    if (y != nullptr) words = _mm512_or_si512(words, _mm512_maskz_slli_epi32(mask, wide(y), 16));
+    _mm512_mask_storeu_epi32(to, mask, words);
+  }
 
  private:
   static uint32_t bits(const BFloat16* x) {
@@ -80,10 +90,9 @@ struct Units<Bf16Pairs, BFloat16> {
 };
 #endif
 
-/// A vector of units whose elements are contiguous.
-template <class Terms, class T>
-Vec<typename Terms::Sum> units_in_row(const T* row) {
-  using V = Vec<typename Terms::Sum>;
+/// A vector V of units whose elements are contiguous.
+template <class Terms, class V = Vec<typename Terms::Sum>, class T>
+V units_in_row(const T* row) {
   if constexpr (Terms::kElements * sizeof(T) == sizeof(typename Terms::Unit)) {
     V x;
     std::memcpy(&x, row, sizeof x);
@@ -103,9 +112,11 @@ void pack_rows(const Operand<T>& from, int64_t first, int64_t n, int64_t unit, i
   for (int64_t r = 0; r < n; ++r, to += stride) {
     const T* const row = from.at(first + r, begin);
     int64_t u = 0;
-    for (; u + kWidth <= whole; u += kWidth) {
-      const auto v = units_in_row<Terms>(row + u * kElements);
-      std::memcpy(to + u, &v, sizeof v);
+    const auto copy = [&](auto v) { std::memcpy(to + u, &v, sizeof v); };
+    for (; u + kWidth <= whole; u += kWidth) copy(units_in_row<Terms>(row + u * kElements));
+    if (u + kWidth / 2 <= whole) {
+      copy(units_in_row<Terms, HalfVec<typename Terms::Sum>>(row + u * kElements));
+      u += kWidth / 2;
     }
     for (; u < whole; ++u) {
       const T* const x = row + u * kElements;
@@ -134,6 +145,14 @@ class PackedBlocks {
     if (whole == n) return;
     Unit* const last = blocks.at(whole, 0);
     std::fill(last, last + n_unit * W, Unit{0});
+    if constexpr (kCopies)
+      if (!from.inner_is_contiguous) {
+        for (int64_t u = 0; u < n_unit; ++u) {
+          const T* const x = blocks.element(whole, u);
+          copy_rows(x, blocks.second(x, u), n - whole, blocks.at(whole, u));
+        }
+        return;
+      }
     const int64_t vectors = kIsWhole && !from.inner_is_contiguous ? n / kWidth * kWidth : whole;
     if (vectors > whole) blocks.copy_vectors(whole, vectors);
     blocks.one_by_one(vectors, n, 0);
@@ -145,6 +164,7 @@ class PackedBlocks {
   using Sum = typename Terms::Sum;
   static constexpr int64_t kWidth = kLanes<Sum>;
   static constexpr bool kIsWhole = W % kWidth == 0;  // in vectors
+  static constexpr bool kCopies = kElements > 1;     // Make copies any number of rows
   static constexpr int64_t kGroup = 4 * W;           // rows that copy() copies
 
   PackedBlocks(const Operand<T>& from, int64_t first, int64_t unit, int64_t n_unit, Unit* to)
@@ -177,9 +197,17 @@ class PackedBlocks {
       for (int64_t r = 0; r < rows; r += kLine)
         __builtin_prefetch(x + (kAhead * kElements + e) * from_.ld + r);
     for (Unit* to = at(r0, u); rows > 0; rows -= W, to += n_unit_ * W, x += W) {
-      copy_units<0>(x, y, to);
+      if constexpr (kCopies)
+        copy_rows(x, y, W, to);
+      else
+        copy_units<0>(x, y, to);
       if (y != nullptr) y += W;
     }
+  }
+  // n rows of a block.
+  static void copy_rows(const T* x, const T* y, int64_t n, Unit* to) {
+    for (int64_t r = 0; r < n; r += kWidth)
+      Make::copy(x + r, y == nullptr ? nullptr : y + r, std::min(n - r, kWidth), to + r);
   }
   // Whole vectors of rows of one block, whose rows lie side by side.
   void copy_vectors(int64_t r0, int64_t r1) const {
@@ -208,28 +236,42 @@ class PackedBlocks {
     }
   }
 
-  // A whole block, whose units lie side by side: squares of as many rows as units are turned in
-  // registers, where bits are moved, whatever they mean. Out of line: a square has all registers.
+  // A whole block, whose units lie side by side: squares of as many rows as units, or two of half
+  // the size, are turned in registers, where bits are moved, whatever they mean. Out of line: a
+  // square has all registers.
   [[gnu::noinline]] void turn(int64_t row) const {
     int64_t done = 0;
     if constexpr (kIsWhole) {
       const int64_t whole = std::min(n_unit_, from_.n_inner / kElements - unit_);
-      for (; done + kWidth <= whole; done += kWidth)
-        for (int64_t r = row; r < row + W; r += kWidth) {
-          Vec<Sum> square[kWidth];
-#pragma GCC unroll 16
-          for (int64_t i = 0; i < kWidth; ++i) {
-            const T* const x = element(r + i, done);
-            __builtin_prefetch(x + W * from_.ld);  // for the next block
-            square[i] = units_in_row<Terms>(x);
-          }
-          transpose<Sum>(square);
-#pragma GCC unroll 16
-          for (int64_t i = 0; i < kWidth; ++i)
-            std::memcpy(at(r, done + i), &square[i], sizeof square[i]);
-        }
+      for (; done + kWidth <= whole; done += kWidth) turn_units<kWidth>(row, done);
+      if (done + kWidth / 2 <= whole) {
+        turn_units<kWidth / 2>(row, done);
+        done += kWidth / 2;
+      }
     }
     one_by_one(row, row + W, done);
+  }
+  template <int64_t n>
+  void turn_units(int64_t row, int64_t u) const {
+    for (int64_t r = row; r < row + W; r += kWidth) {
+      Vec<Sum> square[n];
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < n; ++i) {
+        const T* const x = element(r + i, u);
+        __builtin_prefetch(x + W * from_.ld);  // for the next block
+        if constexpr (n == kWidth) {
+          square[i] = units_in_row<Terms>(x);
+        } else {
+          const T* const y = element(r + n + i, u);
+          __builtin_prefetch(y + W * from_.ld);
+          square[i] = joined<Sum>(units_in_row<Terms, HalfVec<Sum>>(x),
+                                  units_in_row<Terms, HalfVec<Sum>>(y));
+        }
+      }
+      transpose<Sum, static_cast<int>(n)>(square);
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < n; ++i) std::memcpy(at(r, u + i), &square[i], sizeof square[i]);
+    }
   }
   const Operand<T>& from_;
   int64_t first_, unit_, n_unit_;
