@@ -2,6 +2,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/cpu/attention_backward_unit.h"
+#include "engine/cpu/convert.h"
 #include "engine/cpu/flush_denormals.h"
 #include "engine/kernels/split_heads.h"
 
@@ -44,10 +45,14 @@ template <class T, class A>
 void round_rows(const A* sums, int64_t width, int64_t first_head, int64_t n_head, int64_t n_row,
                 int64_t head_dim, const HeadRows& rows, T* to) {
   parallel_chunks(n_head * n_row, 256, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const A* const from = sums + i * width;
-      T* const row = to + rows.at(first_head + i / n_row, i % n_row);
-      for (int64_t x = 0; x < head_dim; ++x) row[x] = static_cast<T>(from[x]);
+    while (begin < end) {
+      const int64_t head = begin / n_row, first = begin % n_row;
+      const int64_t n = std::min(end - begin, n_row - first);
+      T* row = to + rows.at(first_head + head, first);
+      const A* from = sums + begin * width;
+      for (int64_t i = 0; i < n; ++i, from += width, row += rows.row_step)
+        convert(from, head_dim, row);
+      begin += n;
     }
   });
 }

@@ -52,8 +52,7 @@ A dot(const T* a, const T* b, int64_t n) {
   constexpr int64_t kWidth = kLanes<A>;
   Vec<A> sum{};
   int64_t x = 0;
-  if constexpr (std::is_same_v<T, A>)
-    for (; x + kWidth <= n; x += kWidth) sum += load(a + x) * load(b + x);
+  for (; x + kWidth <= n; x += kWidth) sum += load_wide(a + x) * load_wide(b + x);
   A total = sum_of<A>(sum);
   for (; x < n; ++x) total += static_cast<A>(a[x]) * static_cast<A>(b[x]);
   return total;
@@ -176,13 +175,14 @@ void backward_unit(const Backward<T>& b, int64_t head, int64_t c, int64_t round)
     if (!b.chunks.has_work(p, c, round)) return;
   }
 
-  const auto dout = QueryRows<Terms>::of(b.dout + p.token_row(head, begin), p.token_stride(), rows,
-                                         p.head_dim, width, scratch);
+  const int64_t first_row = p.token_row(head, begin);
+  const auto dout =
+      QueryRows<Terms>::of(b.dout + first_row, p.token_stride(), rows, p.head_dim, width, scratch);
   A* const dots = scratch.take<A>(rows);
   RowValues<A> row_values = b.rows.from(head * p.n_query + begin);
   row_values.dot = dots;
   for (int64_t i = 0; i < rows; ++i) {
-    const int64_t at = p.token_row(head, begin + i);
+    const int64_t at = first_row + i * p.token_stride();
     dots[i] = p.normalizer.divides_by_sum() ? dot(b.dout + at, b.out + at, p.head_dim)
                                             : b.penalty_dot(row_values.sum, i);
   }

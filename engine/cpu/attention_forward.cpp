@@ -89,7 +89,8 @@ class Group {
       clamped_softmax();
     else
       softmax();
-    for (int64_t i = 0; i < rows_; ++i) finish_row(i, out, to);
+    T* row = out + p_.token_row(head_, first_);
+    for (int64_t i = 0; i < rows_; ++i, row += p_.token_stride()) finish_row(i, row, to);
   }
 
  private:
@@ -273,12 +274,14 @@ class Group {
     });
   }
 
-  void finish_row(int64_t i, T* out, const RowOutputs<A>& to) const {
+  void finish_row(int64_t i, T* row, const RowOutputs<A>& to) const {
     const A sum = sum_of<A>(sums_[i]);
     const A factor = p_.normalizer.divides_by_sum() ? inverse_sum(sum) : A{1};
-    T* const row = out + p_.token_row(head_, first_ + i);
-    for (int64_t c = 0; c < p_.head_dim; ++c)
-      row[c] = static_cast<T>(out_[i * p_.width + c] * factor);
+    const A* const out = out_ + i * p_.width;
+    int64_t c = 0;
+    for (; c + kLanes<A> <= p_.head_dim; c += kLanes<A>)
+      store_rounded(row + c, load(out + c) * splat(factor));
+    for (; c < p_.head_dim; ++c) row[c] = static_cast<T>(out[c] * factor);
     const int64_t at = head_ * p_.n_query + first_ + i;
     // A row that sees nothing: exp(score - inf) = 0 makes its probabilities 0 in the backward pass.
     if (to.lse) to.lse[at] = sum == 0 ? kInfinity : max_[i] + std::log(sum);

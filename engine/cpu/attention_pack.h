@@ -74,9 +74,15 @@ Rows<A> rows_of(const T* from, int64_t stride, int64_t rows, int64_t head_dim, i
 template <class Terms, class T>
 Rows<typename Terms::Unit> score_rows(const T* from, int64_t stride, int64_t rows, int64_t head_dim,
                                       int64_t width, typename Terms::Unit* buffer) {
+  using Unit = typename Terms::Unit;
   if constexpr (Terms::kElements == 1) {
+    if constexpr (std::is_same_v<T, Unit>) return {from, stride};
     return rows_of(from, stride, rows, head_dim, width, buffer);
   } else {
+    constexpr int64_t kElements = Terms::kElements;
+    if (head_dim % kElements == 0 && stride % kElements == 0 &&
+        reinterpret_cast<uintptr_t>(from) % sizeof(Unit) == 0)
+      return {reinterpret_cast<const Unit*>(from), stride / kElements};
     const int64_t depth = units_of<Terms>(head_dim);
     lanes::pack_rows<Terms>(Operand<T>{from, stride, true, head_dim}, 0, rows, 0, depth, buffer,
                             depth);

@@ -46,19 +46,14 @@ class TileTerms {
     by_id_ = (head_.bias || head_.weight) && head_.entries.by_id(view);
     const int64_t top = view.offset + view.rows - 1;  // the largest distance comes first
     const int64_t size = view.rows + padded_;
+    const int64_t end = std::clamp(top + 1, int64_t{0}, size);
+    const int64_t seen = view.window == 0 ? 0 : std::clamp(top - view.window + 1, int64_t{0}, end);
     if (has_bias_ && !(by_id_ && head_.bias))
-      for (int64_t x = 0; x < size; ++x) {
-        const int64_t d = top - x;
-        const bool visible = d >= 0 && (view.window == 0 || d < view.window);
-        bias_[x] = !visible     ? -std::numeric_limits<A>::infinity()
-                   : head_.bias ? head_.bias[d]
-                                : A{0};
-      }
-    if (head_.weight && !by_id_)
-      for (int64_t x = 0; x < size; ++x) weight_[x] = top - x >= 0 ? head_.weight[top - x] : A{1};
+      fill_slice(head_.bias, A{0}, top, {seen, end}, -std::numeric_limits<A>::infinity(), size,
+                 bias_);
+    if (head_.weight && !by_id_) fill_slice(head_.weight, A{1}, top, {0, end}, A{1}, size, weight_);
     if (head_.row_bias.feature)
-      for (int64_t x = 0; x < size; ++x)
-        feature_[x] = top - x >= 0 ? head_.row_bias.feature[top - x] : A{0};
+      fill_slice(head_.row_bias.feature, A{0}, top, {0, end}, A{0}, size, feature_);
   }
 
   bool has_bias() const { return has_bias_ || head_.row_bias.feature; }
@@ -81,6 +76,17 @@ class TileTerms {
   const A* feature_row(int64_t i) const { return feature_ + (view_.rows - 1 - i); }
 
  private:
+  // to[x], 0 <= x < size: table[top - x] for x in `known`, where `without` stands for no table, and
+  // `other` elsewhere.
+  static void fill_slice(const A* table, A without, int64_t top, Range known, A other, int64_t size,
+                         A* __restrict to) {
+    std::fill(to, to + known.begin, other);
+    if (table)
+      for (int64_t x = known.begin; x < known.end; ++x) to[x] = table[top - x];
+    else
+      std::fill(to + known.begin, to + known.end, without);
+    std::fill(to + known.end, to + size, other);
+  }
   // The bias table's part, and the mask.
   const A* table_row(int64_t i) {
     if (by_id_ && head_.bias)
