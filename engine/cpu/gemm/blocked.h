@@ -34,7 +34,7 @@ class BlockedProduct {
   static bool reads_b(const Gemm& p) {
     return std::is_same_v<T, Unit> && !p.transpose_b && p.n % kPackedCols == 0 &&
            p.ldb * static_cast<int64_t>(sizeof(T)) % kLine == 0 &&
-           reinterpret_cast<uintptr_t>(p.b) % kLine == 0 && stays_cached(p.ldb, p.k, kWays / 2);
+           reinterpret_cast<uintptr_t>(p.b) % kLine == 0 && stays_cached(p.ldb, p.k);
   }
 
   /// Elements of the inner dimension that are summed before they are added to c.
@@ -56,15 +56,15 @@ class BlockedProduct {
   /// cache, a panel's columns of B in the second.
   static constexpr int64_t kMostDepth = 512;
 
-  static constexpr int64_t kLine = 64, kPage = 4096, kWays = 8;
+  static constexpr int64_t kLine = 64, kPage = 4096;
 
   // Whether a line or two of each of n_row stored rows can be read again and again: rows at most a
-  // page apart, which find room in so many ways of the second-level cache.
-  static bool stays_cached(int64_t ld, int64_t n_row, int64_t ways) {
-    constexpr int64_t kSets = 2048;
+  // page apart, which find room in half of the second-level cache's ways.
+  static bool stays_cached(int64_t ld, int64_t n_row) {
+    constexpr int64_t kSets = 2048, kWays = 8;
     const int64_t bytes = ld * static_cast<int64_t>(sizeof(T));
     return bytes <= kPage &&
-           std::min(n_row, kMostDepth) * std::gcd(bytes / kLine, kSets) <= kSets * ways;
+           std::min(n_row, kMostDepth) * std::gcd(bytes / kLine, kSets) <= kSets * kWays / 2;
   }
 
   // B's blocks of columns.
@@ -129,7 +129,7 @@ class BlockedProduct {
       // worth its time unless few columns use it.
       constexpr int64_t kMostColumns = kKeepsColumns ? 4 * kPackedCols : INT64_MAX;
       if (kTransposed)
-        return std::is_same_v<T, Unit> && p.n <= kMostColumns && stays_cached(p.lda, p.k, kWays);
+        return std::is_same_v<T, Unit> && p.n <= kMostColumns && stays_cached(p.lda, p.k);
       constexpr int64_t kElements = Terms::kElements;
       return kElements * sizeof(T) == sizeof(Unit) && p.k % kElements == 0 &&
              p.lda % kElements == 0 && reinterpret_cast<uintptr_t>(p.a) % sizeof(Unit) == 0 &&
