@@ -73,7 +73,7 @@ inline void store(A* to, Vec<A> x) {
   std::memcpy(to, &x, sizeof x);
 }
 
-/// to[0], to[1], ... = x, rounded as T(x[0]), ...
+/// to[0], to[1], ... = x, rounded to their type.
 template <class A>
 inline void store_rounded(A* to, Vec<A> x) {
   store<A>(to, x);
