@@ -91,16 +91,18 @@ Panels cut_panels(int64_t m, int64_t n, int64_t k, bool may_cut_k) {
   return p;
 }
 
-// Of 96 rows and at most 512 columns, so that sums and B's part stay in the second-level cache;
-// fewer rows where that makes too few panels to share.
+// Of some 96 rows and at most 512 columns, so that sums and B's part stay in the second-level
+// cache; fewer rows where that makes too few panels to share. Panels have equal rows and an even
+// number, so that two threads have as much to do.
 Panels cut_packed(int64_t m, int64_t n, int64_t k, const PackedGemm& packed) {
   constexpr int64_t kRows = 96, kColumns = 512, kWanted = 8;
-  const auto in_steps = [](int64_t size, int64_t pieces, int64_t step) {
-    return Cut{size, ceil_div(ceil_div(size, pieces), step) * step};
-  };
-  const Cut n_cut = in_steps(n, ceil_div(n, kColumns), packed.columns);
-  const int64_t pieces = std::max(ceil_div(m, kRows), ceil_div(kWanted, n_cut.count()));
-  return {in_steps(m, pieces, packed.rows), n_cut, {k, k}};
+  const int64_t columns = ceil_div(n, ceil_div(n, kColumns));
+  const Cut n_cut{n, ceil_div(columns, packed.columns) * packed.columns};
+  int64_t pieces = std::max(ceil_div(m, kRows), ceil_div(kWanted, n_cut.count()));
+  if (pieces * n_cut.count() % 2 == 1) ++pieces;
+  Cut m_cut{m, packed.rows};
+  m_cut.pieces = std::min(pieces, m_cut.n_step());
+  return {m_cut, n_cut, {k, k}};
 }
 
 Gemm part_of(const Gemm& p, int64_t m0, int64_t m, int64_t n0, int64_t n, int64_t k0, int64_t k) {

@@ -20,12 +20,15 @@ class Buffer {
   Storage storage_;
 };
 
-/// Pieces of a length, all but the last of the same size.
+/// Pieces of a length: a step each, or so many, as equal as whole steps allow. The last step may be
+/// shorter.
 struct Cut {
   int64_t size = 0, step = 1;
-  int64_t count() const { return (size + step - 1) / step; }
-  int64_t begin(int64_t i) const { return i * step; }
-  int64_t length(int64_t i) const { return std::min(step, size - i * step); }
+  int64_t pieces = 0;  ///< 0: as many as there are steps
+  int64_t n_step() const { return (size + step - 1) / step; }
+  int64_t count() const { return pieces > 0 ? pieces : n_step(); }
+  int64_t begin(int64_t i) const { return std::min(size, i * n_step() / count() * step); }
+  int64_t length(int64_t i) const { return begin(i + 1) - begin(i); }
 };
 
 /// Panels of C, and, where those are few, pieces of the inner dimension as well.

@@ -1,4 +1,5 @@
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 #include <tuple>
 #include <vector>
 
@@ -41,7 +42,18 @@ BOOST_AUTO_TEST_CASE(panels_of_packed_products_cover_them_and_begin_at_whole_blo
       BOOST_TEST(p.k.count() == 1);
       BOOST_TEST(p.m.step % packed.rows == 0);
       BOOST_TEST(p.n.step % packed.columns == 0);
-      if (m >= 300) BOOST_TEST(p.count() >= 7);
+      if (m >= 300) BOOST_TEST(p.count() >= 8);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(two_threads_have_equal_shares_of_a_packed_product) {
+  const PackedGemm packed{12, 32, nullptr, nullptr, nullptr, nullptr, nullptr};
+  for (const int64_t m : {256, 512, 768, 1024, 2048})
+    for (const int64_t n : {64, 256, 768, 1024}) {
+      const Panels p = cut_packed(m, n, 256, packed);
+      BOOST_TEST(p.count() % 2 == 0);
+      for (int64_t i = 0; i + 1 < p.m.count(); ++i)
+        BOOST_TEST(std::abs(p.m.length(i) - p.m.length(0)) <= packed.rows);
     }
 }
 
