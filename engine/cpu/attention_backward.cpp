@@ -91,12 +91,11 @@ void backward(const Problem<T>& p, const T* dout, const T* out,
   const bool in_place = usable_in_place<T>(p.head_dim);
   const int64_t wave = in_place ? heads : std::clamp(kWaveBytes / head_bytes, int64_t{1}, heads);
   Storage memory(in_place ? 0 : wave * head_bytes, Device{});
+  b.sums.q = in_place ? p.rows_of(grads.dheads.q) : HeadRows::by_head(p.n_head, p.n_query, p.width);
+  b.sums.k = in_place ? p.rows_of(grads.dheads.k) : HeadRows::by_head(p.n_head, p.n_key, p.width);
 
   for (b.first_head = 0; b.first_head < heads; b.first_head += wave) {
     const int64_t count = std::min(wave, heads - b.first_head);
-    b.sums.q =
-        in_place ? p.rows_of(grads.dheads.q) : HeadRows::by_head(p.n_head, p.n_query, p.width);
-    b.sums.k = in_place ? p.rows_of(grads.dheads.k) : HeadRows::by_head(p.n_head, p.n_key, p.width);
     A* buffer = static_cast<A*>(memory.data());
     for (const Output& output : outputs) {
       b.sums.*output.sum = buffer;

@@ -33,8 +33,18 @@ BOOST_AUTO_TEST_CASE(panels_of_rows_and_columns_agree_with_plain_loops) {
   check_against_loops(packing(), {100, 530, 19}, 0, true);
 }
 
-// A gradient is added to a sum by the product itself where this does not change a bit.
+// A gradient is added to a sum by the product itself where this does not change a bit, the sign of
+// a zero among them.
 BOOST_AUTO_TEST_CASE(a_product_is_added_as_a_whole_where_it_says_so) {
+  const auto check = [](const Tensor& a, const Tensor& b, Tensor sum) {
+    Tensor alone = Tensor::empty(sum.shape());
+    gemm(Cpu{}, product_of({a, true}, {b}, alone));
+    const Tensor expected = sum + alone;
+    Gemm adding = product_of({a, true}, {b}, sum);
+    adding.accumulate = true;
+    gemm(Cpu{}, adding);
+    BOOST_TEST(same_bits(sum, expected));
+  };
   int n_exact = 0;
   for (const DType in : {DType::f32, DType::bf16})
     for (const int64_t k : {1, 2, 100, 256, 512, 1024, 3000}) {
@@ -43,14 +53,8 @@ BOOST_AUTO_TEST_CASE(a_product_is_added_as_a_whole_where_it_says_so) {
       ++n_exact;
       const Tensor a = random_tensor({k, kRows}, 1, -1, 1, in);
       const Tensor b = random_tensor({k, kColumns}, 2, -1, 1, in);
-      Tensor sum = random_tensor({kRows, kColumns}, 3, -1, 1, DType::f32);
-      Tensor alone = Tensor::empty({kRows, kColumns});
-      gemm(Cpu{}, product_of({a, true}, {b}, alone));
-      const Tensor expected = sum + alone;
-      Gemm adding = product_of({a, true}, {b}, sum);
-      adding.accumulate = true;
-      gemm(Cpu{}, adding);
-      BOOST_TEST(same_bits(sum, expected));
+      check(a, b, random_tensor({kRows, kColumns}, 3, -1, 1, DType::f32));
+      check(Tensor::full({k, kRows}, 0, in), b, Tensor::full({kRows, kColumns}, -0.0));
     }
   BOOST_TEST(n_exact >= 3);
   BOOST_TEST(!adds_exactly(Cpu{}, DType::f32, 70, 50, 3000));
