@@ -46,7 +46,7 @@ struct Backward {
   }
 };
 
-/// sum over x of a[x] * b[x], in a fixed order.
+/// sum over x of a[x] * b[x], in an order fixed by n.
 template <class T, class A = Accumulate<T>>
 A dot(const T* a, const T* b, int64_t n) {
   constexpr int64_t kWidth = kLanes<A>;

@@ -10,6 +10,7 @@
 
 #include "engine/base/parallel.h"
 #include "engine/cpu/attention_backward_unit.h"
+#include "engine/cpu/convert.h"
 #include "engine/cpu/flush_denormals.h"
 #include "engine/kernels/row_formulas.h"
 
@@ -271,12 +272,9 @@ void landmark_attention_backward(Cpu, const Heads& heads, const AttentionRule& r
       for (int64_t i = 0; i < p.n_query; ++i)
         rows_of.backward(i, from + p.token_row(head, i), q + i * p.head_dim, k, v, bias.of(head),
                          weight.of(head));
-      const auto round = [](const A* x, int64_t n, T* to) {
-        for (int64_t c = 0; c < n; ++c) to[c] = static_cast<T>(x[c]);
-      };
-      round(q, n_query, dq + head * n_query);
-      round(k, n_key, dk + head * n_key);
-      round(v, n_key, dv + head * n_key);
+      convert(q, n_query, dq + head * n_query);
+      convert(k, n_key, dk + head * n_key);
+      convert(v, n_key, dv + head * n_key);
     });
     bias.finish<A>(grads.dbias);
     weight.finish<A>(grads.dweight);

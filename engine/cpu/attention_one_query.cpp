@@ -132,8 +132,7 @@ class OneQuery {
       }
     }
     for (int x = 0; x < n_vector; ++x)
-      for (int64_t lane = 0; lane < kLanes<A>; ++lane)
-        to[c + x * kLanes<A> + lane] = static_cast<T>(sums[x][lane] * factor);
+      store_rounded(to + c + x * kLanes<A>, sums[x] * splat(factor));
   }
 
   const Problem<T>& p_;

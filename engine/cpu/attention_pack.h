@@ -1,6 +1,6 @@
 #pragma once
-// Rows of q, k, v and dout as the tile products want them: in the accumulation type, padded with
-// zeros to whole vectors, transposed where they are the right-hand side of a score.
+// Rows of q, k, v and dout as the tile products want them: in units, padded with zeros to whole
+// vectors, transposed where they are the right-hand side of a score; or where they are stored.
 
 #include <algorithm>
 #include <cstdint>
@@ -69,18 +69,21 @@ Rows<A> rows_of(const T* from, int64_t stride, int64_t rows, int64_t head_dim, i
   return {buffer, width};
 }
 
-/// The left-hand side of a score: rows along head_dim, in units, packed into `buffer` of rows *
-/// width unless they can be used in place.
+/// The left-hand side of a score: rows along head_dim, in units, without padding where they can be
+/// used in place, else packed into `buffer` of rows * width. Rows a multiple of a page apart would
+/// compete for the same lines of the first cache.
 template <class Terms, class T>
 Rows<typename Terms::Unit> score_rows(const T* from, int64_t stride, int64_t rows, int64_t head_dim,
                                       int64_t width, typename Terms::Unit* buffer) {
   using Unit = typename Terms::Unit;
+  const bool are_apart = stride * static_cast<int64_t>(sizeof(T)) % 4096 != 0;
   if constexpr (Terms::kElements == 1) {
-    if constexpr (std::is_same_v<T, Unit>) return {from, stride};
+    if constexpr (std::is_same_v<T, Unit>)
+      if (are_apart) return {from, stride};
     return rows_of(from, stride, rows, head_dim, width, buffer);
   } else {
     constexpr int64_t kElements = Terms::kElements;
-    if (head_dim % kElements == 0 && stride % kElements == 0 &&
+    if (are_apart && head_dim % kElements == 0 && stride % kElements == 0 &&
         reinterpret_cast<uintptr_t>(from) % sizeof(Unit) == 0)
       return {reinterpret_cast<const Unit*>(from), stride / kElements};
     const int64_t depth = units_of<Terms>(head_dim);

@@ -25,15 +25,22 @@ void copy_short(const T* from, int64_t n, T* to) {
   for (; i < n; ++i) to[i] = from[i];
 }
 
+inline namespace FARFIELD_LANES {
+
 /// to[i] = from[i], rounded once; between equal types bit by bit.
 template <class From, class To>
 void convert(const From* __restrict from, int64_t n, To* __restrict to) {
-  if constexpr (std::is_same_v<From, To>) return copy_short(from, n, to);
-  int64_t i = 0;
-  if constexpr (std::is_same_v<From, float> && std::is_same_v<To, BFloat16>)
-    for (; i + lanes::kLanes<float> <= n; i += lanes::kLanes<float>)
-      lanes::store_rounded(to + i, lanes::load(from + i));
-  for (; i < n; ++i) to[i] = static_cast<To>(static_cast<Accumulate<From>>(from[i]));
+  if constexpr (std::is_same_v<From, To>) {
+    copy_short(from, n, to);
+  } else {
+    int64_t i = 0;
+    if constexpr (std::is_same_v<From, float> && std::is_same_v<To, BFloat16>)
+      for (; i + lanes::kLanes<float> <= n; i += lanes::kLanes<float>)
+        lanes::store_rounded(to + i, lanes::load(from + i));
+    for (; i < n; ++i) to[i] = static_cast<To>(static_cast<Accumulate<From>>(from[i]));
+  }
 }
+
+}  // namespace FARFIELD_LANES
 
 }  // namespace farfield

@@ -98,13 +98,14 @@ inline void swap_blocks(Vec<A>* rows, std::integer_sequence<int, l...>) {
   }
 }
 
-/// Lane i of rows[j] and lane j of rows[i] change places; so in each group of n lanes, of n rows.
+/// n rows, as squares of n x n side by side: in each, lane i of row j and lane j of row i change
+/// places.
 template <class A, int n = static_cast<int>(kLanes<A>)>
 inline void transpose(Vec<A>* rows) {
   constexpr std::make_integer_sequence<int, static_cast<int>(kLanes<A>)> lanes;
-  if constexpr (n > 8) swap_blocks<A, 8 % n, n>(rows, lanes);
-  if constexpr (n > 4) swap_blocks<A, 4 % n, n>(rows, lanes);
-  if constexpr (n > 2) swap_blocks<A, 2 % n, n>(rows, lanes);
+  if constexpr (n > 8) swap_blocks<A, 8, n>(rows, lanes);
+  if constexpr (n > 4) swap_blocks<A, 4, n>(rows, lanes);
+  if constexpr (n > 2) swap_blocks<A, 2, n>(rows, lanes);
   if constexpr (n > 1) swap_blocks<A, 1, n>(rows, lanes);
 }
 

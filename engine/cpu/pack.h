@@ -63,13 +63,6 @@ struct Units<Bf16Pairs, BFloat16> {
   static uint32_t one(const BFloat16* x, const BFloat16* y) {
     return bits(x) | (y == nullptr ? 0 : bits(y) << 16);
   }
-  template <class V>
-  static V vector(const BFloat16* x, const BFloat16* y) {
-    typedef uint32_t Words __attribute__((vector_size(sizeof(V))));
-    Words words = reinterpret_cast<Words>(widened<V>(x)) >> 16;
-    if (y != nullptr) words |= reinterpret_cast<Words>(widened<V>(y));
-    return reinterpret_cast<V>(words);
-  }
   /// to[0], ..., to[n - 1], n <= 16; nothing behind is read or written.
   static void copy(const BFloat16* x, const BFloat16* y, int64_t n, uint32_t* to) {
     const auto mask = static_cast<__mmask16>((1U << n) - 1);
@@ -145,17 +138,17 @@ class PackedBlocks {
     if (whole == n) return;
     Unit* const last = blocks.at(whole, 0);
     std::fill(last, last + n_unit * W, Unit{0});
-    if constexpr (kCopies)
-      if (!from.inner_is_contiguous) {
-        for (int64_t u = 0; u < n_unit; ++u) {
-          const T* const x = blocks.element(whole, u);
-          copy_rows(x, blocks.second(x, u), n - whole, blocks.at(whole, u));
-        }
-        return;
+    if (from.inner_is_contiguous) return blocks.one_by_one(whole, n, 0);
+    if constexpr (kCopies) {
+      for (int64_t u = 0; u < n_unit; ++u) {
+        const T* const x = blocks.element(whole, u);
+        copy_rows(x, blocks.second(x, u), n - whole, blocks.at(whole, u));
       }
-    const int64_t vectors = kIsWhole && !from.inner_is_contiguous ? n / kWidth * kWidth : whole;
-    if (vectors > whole) blocks.copy_vectors(whole, vectors);
-    blocks.one_by_one(vectors, n, 0);
+    } else {
+      const int64_t vectors = kIsWhole ? n / kWidth * kWidth : whole;
+      if (vectors > whole) blocks.copy_vectors(whole, vectors);
+      blocks.one_by_one(vectors, n, 0);
+    }
   }
 
  private:

@@ -92,8 +92,9 @@ Panels cut_panels(int64_t m, int64_t n, int64_t k, bool may_cut_k) {
 }
 
 // Of some 96 rows and at most 512 columns, so that sums and B's part stay in the second-level
-// cache; fewer rows where that makes too few panels to share. Panels have equal rows and an even
-// number, so that two threads have as much to do.
+// cache; fewer rows where that makes too few panels to share. Panels are as equal as whole blocks
+// of rows allow, and an even number if there are blocks enough, so that two threads have as much to
+// do.
 Panels cut_packed(int64_t m, int64_t n, int64_t k, const PackedGemm& packed) {
   constexpr int64_t kRows = 96, kColumns = 512, kWanted = 8;
   const int64_t columns = ceil_div(n, ceil_div(n, kColumns));

@@ -27,6 +27,7 @@ struct Cut {
   int64_t pieces = 0;  ///< 0: as many as there are steps
   int64_t n_step() const { return (size + step - 1) / step; }
   int64_t count() const { return pieces > 0 ? pieces : n_step(); }
+  /// i <= count(), which is not 0.
   int64_t begin(int64_t i) const { return std::min(size, i * n_step() / count() * step); }
   int64_t length(int64_t i) const { return begin(i + 1) - begin(i); }
 };

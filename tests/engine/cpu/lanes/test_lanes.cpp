@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bit>
 #include <boost/test/unit_test.hpp>
 #include <limits>
@@ -71,8 +70,10 @@ void check_transposed() {
     for (int l = 0; l < kWidth; ++l) rows[i][l] = static_cast<A>(100 * i + l);
   transpose<A, n>(rows);
   for (int i = 0; i < n; ++i)
-    for (int l = 0; l < kWidth; ++l)
-      BOOST_TEST(rows[i][l] == static_cast<A>(100 * (l % n) + l / n * n + i), n << ' ' << l);
+    for (int l = 0; l < kWidth; ++l) {
+      const A got = rows[i][l];
+      BOOST_TEST(got == static_cast<A>(100 * (l % n) + l / n * n + i), n << ' ' << l);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(transposed_groups_of_lanes) {

@@ -1,5 +1,4 @@
 #include <boost/test/unit_test.hpp>
-#include <limits>
 #include <vector>
 
 #include "engine/cpu/pack.h"
@@ -25,10 +24,10 @@ struct Stored {
   static T number(int64_t row, int64_t k) {
     if constexpr (std::is_same_v<T, BFloat16>) {
       BFloat16 x;
-      x.bits = static_cast<uint16_t>(0x3f80 + row * 64 + k);
+      x.bits = static_cast<uint16_t>(0x3f80 + row * 128 + k);
       return x;
     } else {
-      return static_cast<T>(row * 64 + k);
+      return static_cast<T>(row * 128 + k);
     }
   }
 
