@@ -70,25 +70,19 @@ Rows<A> rows_of(const T* from, int64_t stride, int64_t rows, int64_t head_dim, i
 }
 
 /// The left-hand side of a score: rows along head_dim, in units, without padding where they can be
-/// used in place, else packed into `buffer` of rows * width. Rows a multiple of a page apart would
-/// compete for the same lines of the first cache.
+/// used in place, else packed into `buffer` of rows * width.
 template <class Terms, class T>
 Rows<typename Terms::Unit> score_rows(const T* from, int64_t stride, int64_t rows, int64_t head_dim,
                                       int64_t width, typename Terms::Unit* buffer) {
   using Unit = typename Terms::Unit;
-  const bool are_apart = stride * static_cast<int64_t>(sizeof(T)) % 4096 != 0;
+  const Operand<T> operand{from, stride, true, head_dim};
+  if (lanes::rows_are_units<Terms>(operand))
+    return {reinterpret_cast<const Unit*>(from), stride / Terms::kElements};
   if constexpr (Terms::kElements == 1) {
-    if constexpr (std::is_same_v<T, Unit>)
-      if (are_apart) return {from, stride};
     return rows_of(from, stride, rows, head_dim, width, buffer);
   } else {
-    constexpr int64_t kElements = Terms::kElements;
-    if (are_apart && head_dim % kElements == 0 && stride % kElements == 0 &&
-        reinterpret_cast<uintptr_t>(from) % sizeof(Unit) == 0)
-      return {reinterpret_cast<const Unit*>(from), stride / kElements};
     const int64_t depth = units_of<Terms>(head_dim);
-    lanes::pack_rows<Terms>(Operand<T>{from, stride, true, head_dim}, 0, rows, 0, depth, buffer,
-                            depth);
+    lanes::pack_rows<Terms>(operand, 0, rows, 0, depth, buffer, depth);
     return {buffer, depth};
   }
 }

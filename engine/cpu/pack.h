@@ -95,6 +95,18 @@ V units_in_row(const T* row) {
   }
 }
 
+/// Whether an operand's rows along a contiguous inner dimension are rows of units where they are
+/// stored, and not a multiple of a page apart: these would compete for the same lines of the first
+/// cache.
+template <class Terms, class T>
+bool rows_are_units(const Operand<T>& from) {
+  using Unit = typename Terms::Unit;
+  constexpr int64_t kElements = Terms::kElements, kPage = 4096;
+  return kElements * sizeof(T) == sizeof(Unit) && from.n_inner % kElements == 0 &&
+         from.ld % kElements == 0 && reinterpret_cast<uintptr_t>(from.data) % sizeof(Unit) == 0 &&
+         from.ld * static_cast<int64_t>(sizeof(T)) % kPage != 0;
+}
+
 /// Units [unit, unit + n_unit) of rows [first, first + n) of an operand, each row's side by side:
 /// to[r * stride + u]. The operand's inner dimension is contiguous.
 template <class Terms, class T>

@@ -56,12 +56,12 @@ class BlockedProduct {
   /// cache, a panel's columns of B in the second.
   static constexpr int64_t kMostDepth = 512;
 
-  static constexpr int64_t kLine = 64, kPage = 4096;
+  static constexpr int64_t kLine = 64;
 
   // Whether a line or two of each of n_row stored rows can be read again and again: rows at most a
   // page apart, which find room in half of the second-level cache's ways.
   static bool stays_cached(int64_t ld, int64_t n_row) {
-    constexpr int64_t kSets = 2048, kWays = 8;
+    constexpr int64_t kSets = 2048, kWays = 8, kPage = 4096;
     const int64_t bytes = ld * static_cast<int64_t>(sizeof(T));
     return bytes <= kPage &&
            std::min(n_row, kMostDepth) * std::gcd(bytes / kLine, kSets) <= kSets * kWays / 2;
@@ -130,10 +130,7 @@ class BlockedProduct {
       constexpr int64_t kMostColumns = kKeepsColumns ? 4 * kPackedCols : INT64_MAX;
       if (kTransposed)
         return std::is_same_v<T, Unit> && p.n <= kMostColumns && stays_cached(p.lda, p.k);
-      constexpr int64_t kElements = Terms::kElements;
-      return kElements * sizeof(T) == sizeof(Unit) && p.k % kElements == 0 &&
-             p.lda % kElements == 0 && reinterpret_cast<uintptr_t>(p.a) % sizeof(Unit) == 0 &&
-             p.lda * static_cast<int64_t>(sizeof(T)) % kPage != 0;
+      return rows_are_units<Terms>(Operand<T>{static_cast<const T*>(p.a), p.lda, true, p.k});
     }
 
     // Rows from `row` on as blocks take them, and lda.
