@@ -150,5 +150,30 @@ inline A max_of(Vec<A> x) {
   return fold_lanes(x, [](auto low, auto high) { return low > high ? low : high; });
 }
 
+// Joins the rows of neighbours, n / size groups of `size` lanes each, until one row is left: a
+// group's upper half is added to its lower one, and the groups of both rows stand side by side.
+template <class A, int size, int... l>
+inline Vec<A> fold_rows(Vec<A>* rows, std::integer_sequence<int, l...> lanes) {
+  constexpr int half = size / 2;
+  if constexpr (size == 1) {
+    return rows[0];
+  } else {
+#pragma GCC unroll 16
+    for (int i = 0; i < size; i += 2) {
+      const Vec<A> a = rows[i], b = rows[i + 1];
+      rows[i / 2] = __builtin_shufflevector(a, b, (l / half * size + l % half)...) +
+                    __builtin_shufflevector(a, b, (l / half * size + l % half + half)...);
+    }
+    return fold_rows<A, half>(rows, lanes);
+  }
+}
+
+/// Lane i is sum_of(rows[i]), to the bit; the rows, as many as lanes, are overwritten.
+template <class A>
+inline Vec<A> sums_of(Vec<A>* rows) {
+  constexpr int n = static_cast<int>(kLanes<A>);
+  return fold_rows<A, n>(rows, std::make_integer_sequence<int, n>());
+}
+
 }  // namespace FARFIELD_LANES
 }  // namespace farfield::lanes

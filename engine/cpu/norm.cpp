@@ -15,6 +15,13 @@ namespace {
 
 constexpr int64_t kGrain = int64_t{1} << 15;  // elements of a chunk
 
+// Rows whose means, roots and quotients are computed together: fewer where they are long, so that
+// they stay in the first-level cache.
+template <class A>
+int64_t rows_at_once(int64_t d) {
+  return std::clamp<int64_t>(4096 / d, 1, kRowsAtOnce<A>);
+}
+
 // Rows of a chunk whose contributions to dweight and dbias are summed before they are combined: at
 // most 64 chunks, so that the partial sums stay small.
 int64_t rows_per_partial(int64_t rows, int64_t d) {
@@ -52,18 +59,19 @@ struct Row {
       y[i] = static_cast<T>(normalized(s[i], mean, rstd) * weight[i] + bias[i]);
   }
 
-  // ds of one row. n and g are room for d values each. With n = (s - mean) rstd and g = dy weight:
-  // ds = rstd (g - mean(g) - n mean(g n)); without a mean in n, without mean(g).
-  static void backward(const T* __restrict s, const T* __restrict dy, const A* __restrict weight,
-                       bool is_centered, A mean, A rstd, const T* __restrict dsum, int64_t d,
-                       A* __restrict n, A* __restrict g, T* __restrict ds) {
+  // n = (s - mean) rstd and g = dy weight of a row.
+  static void load_gradients(const T* __restrict s, const T* __restrict dy,
+                             const A* __restrict weight, A mean, A rstd, int64_t d, A* __restrict n,
+                             A* __restrict g) {
     for (int64_t i = 0; i < d; ++i) {
       n[i] = normalized(static_cast<A>(s[i]), mean, rstd);
       g[i] = static_cast<A>(dy[i]) * weight[i];
     }
-    const A mean_g =
-        is_centered ? sum_of<A>(d, [&](auto at) { return at(g); }) / static_cast<A>(d) : A{0};
-    const A mean_gn = sum_of<A>(d, [&](auto at) { return at(g) * at(n); }) / static_cast<A>(d);
+  }
+
+  // ds = rstd (g - mean(g) - n mean(g n)) + dsum? of a row; without a mean in n, without mean(g).
+  static void backward(const A* __restrict n, const A* __restrict g, A mean_g, A mean_gn, A rstd,
+                       const T* __restrict dsum, int64_t d, T* __restrict ds) {
     if (dsum == nullptr) {
       for (int64_t i = 0; i < d; ++i)
         ds[i] = static_cast<T>(normalized_grad(n[i], g[i], mean_g, mean_gn, rstd));
@@ -112,20 +120,35 @@ void layer_norm_forward(Cpu, const Tensor& x, const Tensor& residual, const Tens
     T* const out = y.data<T>();
     A *const means = mean.defined() ? mean.data<A>() : nullptr, *const rstds = rstd.data<A>();
     parallel_chunks(rows, std::max<int64_t>(1, kGrain / d), [&](int64_t begin, int64_t end) {
-      std::vector<A> buffer(static_cast<size_t>(std::is_same_v<T, A> ? 0 : d));
-      for (int64_t row = begin; row < end; ++row) {
-        const int64_t first = row * d;
-        const A* const s = Row<T>::load(in + first, add != nullptr ? add + first : nullptr, d,
-                                        add != nullptr ? stored + first : nullptr, buffer.data());
-        const A m = means != nullptr
-                        ? sum_of<A>(d, [&](auto at) { return at(s); }) / static_cast<A>(d)
-                        : A{0};
-        const A variance =
-            sum_of<A>(d, [&](auto at) { return (at(s) - m) * (at(s) - m); }) / static_cast<A>(d);
-        const A r = rstd_of(variance, static_cast<A>(eps));
-        Row<T>::normalize(s, m, r, w, b, d, out + first);
-        if (means != nullptr) means[row] = m;
-        rstds[row] = r;
+      constexpr bool kWidens = !std::is_same_v<T, A>;
+      const int64_t group = rows_at_once<A>(d);
+      std::vector<A> room(static_cast<size_t>(kWidens ? group * d : 0));
+      for (int64_t row = begin; row < end; row += group) {
+        const int64_t n = std::min(group, end - row);
+        const A* s[kRowsAtOnce<A>];
+        for (int64_t i = 0; i < n; ++i) {
+          const int64_t first = (row + i) * d;
+          s[i] = Row<T>::load(in + first, add != nullptr ? add + first : nullptr, d,
+                              add != nullptr ? stored + first : nullptr,
+                              kWidens ? room.data() + i * d : nullptr);
+        }
+        A m[kRowsAtOnce<A>] = {}, r[kRowsAtOnce<A>];
+        RowMeans<A> rows_s, squares;
+        if (means != nullptr) {
+          for (int64_t i = 0; i < n; ++i)
+            rows_s.set(i, d, [s_i = s[i]](auto at) { return at(s_i); });
+          rows_s.over(d, m);
+        }
+        for (int64_t i = 0; i < n; ++i)
+          squares.set(i, d, [s_i = s[i], m_i = m[i]](auto at) {
+            return (at(s_i) - m_i) * (at(s_i) - m_i);
+          });
+        squares.over(d, r);
+        for (A& value : r) value = rstd_of(value, static_cast<A>(eps));
+        for (int64_t i = 0; i < n; ++i)
+          Row<T>::normalize(s[i], m[i], r[i], w, b, d, out + (row + i) * d);
+        if (means != nullptr) std::copy_n(m, n, means + row);
+        std::copy_n(r, n, rstds + row);
       }
     });
   });
@@ -150,15 +173,33 @@ void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tenso
     parallel_chunks(rows, grain, [&](int64_t begin, int64_t end) {
       A* const dw = partials + begin / grain * 2 * d;
       std::fill_n(dw, 2 * d, A(0));
-      std::vector<A> buffer(static_cast<size_t>(2 * d));
+      const int64_t group = rows_at_once<A>(2 * d);
+      std::vector<A> room(static_cast<size_t>(2 * group * d));
+      const auto add_group = [&](int64_t row, int64_t n_row) {
+        A *const n = room.data(), *const g = n + group * d;
+        RowMeans<A> rows_g, rows_gn;
+        for (int64_t i = 0; i < n_row; ++i) {
+          const int64_t first = (row + i) * d;
+          A *const n_i = n + i * d, *const g_i = g + i * d;
+          Row<T>::load_gradients(in + first, grad + first, w,
+                                 means != nullptr ? means[row + i] : A{0}, rstds[row + i], d, n_i,
+                                 g_i);
+          if (means != nullptr) rows_g.set(i, d, [&](auto at) { return at(g_i); });
+          rows_gn.set(i, d, [&](auto at) { return at(g_i) * at(n_i); });
+        }
+        A mean_g[kRowsAtOnce<A>] = {}, mean_gn[kRowsAtOnce<A>];
+        if (means != nullptr) rows_g.over(d, mean_g);
+        rows_gn.over(d, mean_gn);
+        for (int64_t i = 0; i < n_row; ++i) {
+          const int64_t first = (row + i) * d;
+          Row<T>::backward(n + i * d, g + i * d, mean_g[i], mean_gn[i], rstds[row + i],
+                           add != nullptr ? add + first : nullptr, d, out + first);
+        }
+      };
       constexpr int64_t kRows = 16;  // whose elements stay in the first-level cache, or the second
       for (int64_t row = begin; row < end; row += kRows) {
         const int64_t last = std::min(end, row + kRows);
-        for (int64_t r = row; r < last; ++r)
-          Row<T>::backward(in + r * d, grad + r * d, w, means != nullptr,
-                           means != nullptr ? means[r] : A{0}, rstds[r],
-                           add != nullptr ? add + r * d : nullptr, d, buffer.data(),
-                           buffer.data() + d, out + r * d);
+        for (int64_t r = row; r < last; r += group) add_group(r, std::min(group, last - r));
         Row<T>::add_to_weights(in + row * d, grad + row * d,
                                means != nullptr ? means + row : nullptr, rstds + row, last - row, d,
                                dw, dw + d);

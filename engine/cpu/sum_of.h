@@ -21,10 +21,18 @@ struct At {
   }
 };
 
-/// f(At<V>{0}) + f(At<V>{1}) + ... for n elements, in an order fixed by n. Many lanes, so that an
-/// addition need not wait for the one before it. f computes with elements and with vectors of A.
+/// The sum of a row, but for the last additions, of its lanes.
+template <class A>
+struct LaneSums {
+  lanes::Vec<A> lanes{};
+  A rest = 0;  ///< of elements behind the last whole vectors
+};
+
+/// The terms f(At<V>{0}), f(At<V>{1}), ..., n of them, added in an order fixed by n. Many lanes, so
+/// that an addition need not wait for the one before it. f computes with elements and with vectors
+/// of A.
 template <class A, class F>
-A sum_of(int64_t n, const F& f) {
+LaneSums<A> lane_sums_of(int64_t n, const F& f) {
   using V = lanes::Vec<A>;
   constexpr int64_t kWidth = lanes::kLanes<A>;
   constexpr int kVectors = static_cast<int>(32 / kWidth);
@@ -39,7 +47,42 @@ A sum_of(int64_t n, const F& f) {
   for (int half = kVectors / 2; half > 0; half /= 2)
 #pragma GCC unroll 8
     for (int v = 0; v < half; ++v) sums[v] += sums[v + half];
-  return lanes::sum_of<A>(sums[0]) + rest;
+  return {sums[0], rest};
 }
+
+/// Their sum.
+template <class A, class F>
+A sum_of(int64_t n, const F& f) {
+  const LaneSums<A> sums = lane_sums_of<A>(n, f);
+  return lanes::sum_of<A>(sums.lanes) + sums.rest;
+}
+
+/// Rows whose sums are finished together.
+template <class A>
+inline constexpr int64_t kRowsAtOnce = lanes::kLanes<A>;
+
+/// The means of at most kRowsAtOnce rows. The last additions and the divisions are made for all of
+/// them at once: each alone would wait for one after the other.
+template <class A>
+class RowMeans {
+ public:
+  /// Row i has the terms f(At<V>{0}), f(At<V>{1}), ..., n of them, added as by sum_of.
+  template <class F>
+  void set(int64_t i, int64_t n, const F& f) {
+    const LaneSums<A> sums = lane_sums_of<A>(n, f);
+    rows_[i] = sums.lanes;
+    rest_[i] = sums.rest;
+  }
+  /// means[i] = the sum_of row i / n, to the bit, for each of kRowsAtOnce rows: 0 where none was
+  /// set. Overwrites the sums.
+  void over(int64_t n, A* means) {
+    const lanes::Vec<A> sums = lanes::sums_of<A>(rows_) + lanes::load(rest_);
+    lanes::store<A>(means, sums / lanes::splat(static_cast<A>(n)));
+  }
+
+ private:
+  lanes::Vec<A> rows_[kRowsAtOnce<A>] = {};
+  A rest_[kRowsAtOnce<A>] = {};
+};
 
 }  // namespace farfield
