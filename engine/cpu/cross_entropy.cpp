@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "engine/base/parallel.h"
 #include "engine/cpu/convert.h"
+#include "engine/cpu/lanes.h"
 #include "engine/kernels/pointwise.h"
 #include "engine/vector_math.h"
 
@@ -26,16 +28,25 @@ A row_max(const A* x, int64_t n) {
   return result;
 }
 
-// Sum of e^(x - shift), in a fixed order. A NaN or an infinity in x makes it NaN.
+// Sum of e^(x - shift), in a fixed order, and its terms, which may overwrite x, unless they are not
+// wanted. A NaN or an infinity in x makes it NaN.
 template <class A>
-A sum_exp(const A* x, int64_t n, A shift) {
+A sum_exp(const A* x, int64_t n, A shift, A* terms = nullptr) {
   A lanes[kLanes] = {};
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int64_t l = 0; l < kLanes; ++l) lanes[l] += fast_exp(x[i + l] - shift);
+  for (; i + kLanes <= n; i += kLanes) {
+    A e[kLanes];
+    for (int64_t l = 0; l < kLanes; ++l) e[l] = fast_exp(x[i + l] - shift);
+    for (int64_t l = 0; l < kLanes; ++l) lanes[l] += e[l];
+    if (terms != nullptr) std::copy_n(e, kLanes, terms + i);
+  }
   A result = 0;
   for (const A lane : lanes) result += lane;
-  for (; i < n; ++i) result += fast_exp(x[i] - shift);
+  for (; i < n; ++i) {
+    const A e = fast_exp(x[i] - shift);
+    result += e;
+    if (terms != nullptr) terms[i] = e;
+  }
   return result;
 }
 
@@ -70,17 +81,27 @@ void dispatch_types(const Tensor& logits, const Tensor& dlogits, const F& f) {
     f(float{}, float{});
 }
 
-// For one row of logits: its nll and, unless dx is null, its gradient, which may overwrite the
-// logits.
+// to = factor x, rounded; to may be x.
+template <class T, class A>
+void scale_row(const A* x, int64_t n, A factor, T* to) {
+  constexpr int64_t kWidth = lanes::kLanes<A>;
+  int64_t i = 0;
+  for (; i + kWidth <= n; i += kWidth)
+    lanes::store_rounded(to + i, lanes::load(x + i) * lanes::splat(factor));
+  for (; i < n; ++i) to[i] = static_cast<T>(factor * x[i]);
+}
+
+// For one row of logits: its nll and, unless dx is null, its gradient. room: of n values, may be dx
+// or the logits.
 template <class A, class T>
-A nll_of_row(const A* x, int64_t n, int32_t target, A factor, T* dx) {
-  const A shift = row_max(x, n);
-  const A sum = sum_exp(x, n, shift);
-  const A nll = std::log(sum) + (shift - x[target]);
+A nll_of_row(const A* x, int64_t n, int32_t target, A factor, T* dx, A* room) {
+  const A shift = row_max(x, n), x_target = x[target];
+  const A sum = sum_exp(x, n, shift, dx == nullptr ? nullptr : room);
+  const A nll = std::log(sum) + (shift - x_target);
   if (dx == nullptr) return nll;
   const A share = factor / sum;
-  const A at_target = share * fast_exp(x[target] - shift);
-  scaled_softmax(x, n, shift, share, dx);
+  const A at_target = share * room[target];
+  scale_row(room, n, share, dx);
   dx[target] = static_cast<T>(at_target - factor);
   return nll;
 }
@@ -101,7 +122,7 @@ void cross_entropy_rows(Cpu, const Tensor& logits, const Tensor& targets, double
       for (int64_t row = begin; row < end; ++row) {
         convert(from + row * n, n, x.data());
         to_nll[row] = nll_of_row(x.data(), n, target[row], static_cast<float>(scale),
-                                 to == nullptr ? to : to + row * n);
+                                 to == nullptr ? to : to + row * n, x.data());
       }
     });
     return;
@@ -113,9 +134,14 @@ void cross_entropy_rows(Cpu, const Tensor& logits, const Tensor& targets, double
     A* const to_nll = nll.data<A>();
     T* const to = dlogits.defined() ? dlogits.data<T>() : nullptr;
     parallel_chunks(n_rows, 8, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row)
-        to_nll[row] = nll_of_row(from + row * n, n, target[row], static_cast<A>(scale),
-                                 to == nullptr ? to : to + row * n);
+      constexpr bool kInPlace = std::is_same_v<T, A>;
+      std::vector<A> buffer(static_cast<size_t>(kInPlace ? 0 : n));
+      for (int64_t row = begin; row < end; ++row) {
+        T* const dx = to == nullptr ? to : to + row * n;
+        A* room = buffer.data();
+        if constexpr (kInPlace) room = dx;
+        to_nll[row] = nll_of_row(from + row * n, n, target[row], static_cast<A>(scale), dx, room);
+      }
     });
   });
 }
