@@ -3,15 +3,12 @@
 
 #include <algorithm>
 
+#include "engine/cpu/gelu.h"
 #include "engine/cpu/gemm/cut_product.h"
-#include "engine/vector_math.h"
+#include "engine/cpu/sum_of.h"
 
 namespace farfield {
 namespace {
-
-// Elements handled at a time through a local array: output and input may be the same, and a loop
-// over possibly equal pointers would not become vector code.
-constexpr int64_t kBlock = 256;
 
 // What the way back needs of u = x w^T + bias: f'(u), or in bfloat16, where a rounded slope would
 // be less exact, u itself.
@@ -23,6 +20,9 @@ inline constexpr bool kKeepsSlope = std::is_same_v<T, Accumulate<T>>;
 template <class T>
 struct Epilogue {
   using A = Accumulate<T>;
+  using V = lanes::Vec<A>;
+  static constexpr int64_t kWidth = lanes::kLanes<A>;
+
   const A* bias;  // or nullptr
   bool gelu;
   T* kept;  // or nullptr
@@ -34,43 +34,40 @@ struct Epilogue {
     for (int64_t row = 0; row < rows; ++row, sums += stride) {
       const int64_t offset = (m0 + row) * n + n0;
       if (bias == nullptr)
-        write(
-            sums, [](A x, int64_t) { return x; }, offset, columns);
+        write([=](auto at) { return at(sums); }, offset, columns);
       else
-        write(
-            sums, [b = bias + n0](A x, int64_t i) { return x + b[i]; }, offset, columns);
+        write([=, b = bias + n0](auto at) { return at(sums) + at(b); }, offset, columns);
     }
   }
 
  private:
   template <class F>
-  void write(const A* sums, const F& with_bias, int64_t offset, int64_t size) const {
+  void write(const F& u, int64_t offset, int64_t size) const {
     T* const to_y = y + offset;
-    if (gelu)
-      return write_gelu(sums, with_bias, to_y, kept == nullptr ? nullptr : kept + offset, size);
-    if constexpr (std::is_same_v<T, A>)  // the sums are there
-      for (int64_t i = 0; i < size; ++i) to_y[i] = with_bias(to_y[i], i);
-    else
-      for (int64_t i = 0; i < size; ++i) to_y[i] = static_cast<T>(with_bias(sums[i], i));
+    if (gelu) return write_gelu(u, to_y, kept == nullptr ? nullptr : kept + offset, size);
+    int64_t i = 0;
+    for (; i + kWidth <= size; i += kWidth) lanes::store_rounded(to_y + i, u(At<V>{i}));
+    for (; i < size; ++i) to_y[i] = static_cast<T>(u(At<A>{i}));
   }
 
   template <class F>
-  static void write_gelu(const A* sums, const F& with_bias, T* to_y, T* to_kept, int64_t size) {
-    A u[kBlock];
-    for (int64_t begin = 0; begin < size; begin += kBlock) {
-      const int64_t n = std::min(kBlock, size - begin);
-      for (int64_t i = 0; i < n; ++i) u[i] = with_bias(sums[begin + i], begin + i);
-      T* const out = to_y + begin;
-      if (to_kept == nullptr) {
-        for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(fast_gelu(u[i]));
-        continue;
-      }
-      T* const out_kept = to_kept + begin;
-      for (int64_t i = 0; i < n; ++i) {
-        out[i] = static_cast<T>(fast_gelu(u[i]));
-        out_kept[i] = static_cast<T>(kKeepsSlope<T> ? fast_gelu_grad(u[i]) : u[i]);
-      }
-    }
+  static void write_gelu(const F& u, T* to_y, T* to_kept, int64_t size) {
+    const lanes::GeluLanes<A> gelu_of;
+    const auto put = [&](V x, T* value, T* left) {
+      const lanes::Gelu<A> f = gelu_of(x);
+      lanes::store_rounded(value, f.value);
+      if (left != nullptr) lanes::store_rounded(left, kKeepsSlope<T> ? f.slope : x);
+    };
+    int64_t i = 0;
+    for (; i + kWidth <= size; i += kWidth)
+      put(u(At<V>{i}), to_y + i, to_kept == nullptr ? nullptr : to_kept + i);
+    if (i == size) return;
+    A rest[kWidth] = {};
+    for (int64_t l = 0; i + l < size; ++l) rest[l] = u(At<A>{i + l});
+    T value[kWidth], left[kWidth];
+    put(lanes::load(rest), value, left);
+    std::copy_n(value, size - i, to_y + i);
+    if (to_kept != nullptr) std::copy_n(left, size - i, to_kept + i);
   }
 };
 
@@ -78,18 +75,23 @@ struct Epilogue {
 template <class T>
 void gelu_backward_row(const T* kept, const T* dy, T* du, Accumulate<T>* sums, int64_t n) {
   using A = Accumulate<T>;
-  T local[kBlock];
-  for (int64_t begin = 0; begin < n; begin += kBlock) {
-    const int64_t size = std::min(kBlock, n - begin);
-    for (int64_t i = 0; i < size; ++i) {
-      const A x = static_cast<A>(kept[begin + i]);
-      local[i] =
-          static_cast<T>(static_cast<A>(dy[begin + i]) * (kKeepsSlope<T> ? x : fast_gelu_grad(x)));
-    }
-    std::copy(local, local + size, du + begin);
-    if (sums != nullptr)
-      for (int64_t i = 0; i < size; ++i) sums[begin + i] += static_cast<A>(local[i]);
+  constexpr int64_t kWidth = lanes::kLanes<A>;
+  const lanes::GeluLanes<A> gelu;
+  const auto product = [&](const T* x, const T* g, T* to) {
+    const lanes::Vec<A> left = lanes::load_wide(x);
+    lanes::store_rounded(to, lanes::load_wide(g) * (kKeepsSlope<T> ? left : gelu(left).slope));
+  };
+  int64_t i = 0;
+  for (; i + kWidth <= n; i += kWidth) product(kept + i, dy + i, du + i);
+  if (i < n) {
+    T x[kWidth] = {}, g[kWidth] = {}, to[kWidth];
+    std::copy_n(kept + i, n - i, x);
+    std::copy_n(dy + i, n - i, g);
+    product(x, g, to);
+    std::copy_n(to, n - i, du + i);
   }
+  if (sums != nullptr)
+    for (int64_t k = 0; k < n; ++k) sums[k] += static_cast<A>(du[k]);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ Case make(const Shape& shape, DType dtype) {
           random_tensor(row, 3, 0.5, 1.5, acc), random_tensor(row, 4, -1, 1, acc)};
 }
 
-const Shape kShapes[] = {{1}, {3, 1}, {2, 3, 8}, {5, 33}, {2, 100, 257}, {1, 4096}};
+const Shape kShapes[] = {{1}, {3, 1}, {2, 3, 8}, {5, 33}, {37, 64}, {2, 100, 257}, {1, 4096}};
 
 BOOST_AUTO_TEST_CASE(a_small_row_by_hand) {
   const Tensor x = Tensor::from({1, 3}, {2}, DType::f64);

@@ -1,5 +1,6 @@
 #include <bit>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -59,6 +60,28 @@ void check_folds() {
 BOOST_AUTO_TEST_CASE(sum_and_maximum_take_every_lane) {
   check_folds<float>();
   check_folds<double>();
+}
+
+// Sums whose rounding depends on the order.
+template <class A>
+void check_sums_of() {
+  constexpr int64_t n = kLanes<A>;
+  Vec<A> rows[n], want{};
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t l = 0; l < n; ++l)
+      rows[i][l] = static_cast<A>(std::exp(static_cast<double>((i * 37 + l * 101) % 53 - 26)));
+    want[i] = sum_of<A>(rows[i]);
+  }
+  const Vec<A> got = sums_of<A>(rows);
+  for (int64_t i = 0; i < n; ++i) {
+    const A a = got[i], b = want[i];
+    BOOST_TEST(a == b, i);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sums_of_rows_have_the_bits_of_each_alone) {
+  check_sums_of<float>();
+  check_sums_of<double>();
 }
 
 // Square blocks of n x n in all lanes.
