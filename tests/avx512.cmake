@@ -1,6 +1,6 @@
 # The sanitizers' build is for one instruction set (preset cpu-debug: x86-64-v3), so that results
-# are the same on every machine. Attention and matrix products, whose vectors are as wide as the target
-# allows, are built and tested there once more for AVX-512, if the processor can run it.
+# are the same on every machine. Kernels whose vectors are as wide as the target allows are built and
+# tested there once more for AVX-512, if the processor can run it.
 include(CheckCXXSourceCompiles)
 include(CheckCXXSourceRuns)
 
@@ -60,7 +60,10 @@ function(farfield_run_on_avx512 program)
   set(kernels
     "${PROJECT_SOURCE_DIR}/engine/cpu/attention_backward.cpp"
     "${PROJECT_SOURCE_DIR}/engine/cpu/attention_forward.cpp"
-    "${PROJECT_SOURCE_DIR}/engine/cpu/gemm/own.cpp")
+    "${PROJECT_SOURCE_DIR}/engine/cpu/cross_entropy.cpp"
+    "${PROJECT_SOURCE_DIR}/engine/cpu/gemm/own.cpp"
+    "${PROJECT_SOURCE_DIR}/engine/cpu/linear.cpp"
+    "${PROJECT_SOURCE_DIR}/engine/cpu/norm.cpp")
   set_source_files_properties(${kernels} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Debug>:-O1>")
   add_library(farfield_kernels_avx512 OBJECT ${kernels})
   set(flags -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl)  # on top of -march
@@ -73,11 +76,13 @@ function(farfield_run_on_avx512 program)
   foreach(name IN LISTS arg_TESTS)
     farfield_add_suite(${name}_avx512 ${program}_avx512 ${name} engine sanitize)
   endforeach()
-  # This test examines the vectors themselves. Its flags differ from the precompiled header's.
-  add_executable(test_attention_exp_avx512 engine/cpu/test_attention_exp.cpp)
-  target_compile_options(test_attention_exp_avx512 PRIVATE ${flags})
-  farfield_test_options(test_attention_exp_avx512 farfield::engine)
-  set_target_properties(test_attention_exp_avx512 PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
-  farfield_add_suite(test_attention_exp_avx512 test_attention_exp_avx512 test_attention_exp
-    engine sanitize)
+  # These tests examine the vectors themselves. Their flags differ from the precompiled header's.
+  foreach(test IN ITEMS test_attention_exp lanes/test_gelu lanes/test_lanes)
+    get_filename_component(name ${test} NAME)
+    add_executable(${name}_avx512 engine/cpu/${test}.cpp)
+    target_compile_options(${name}_avx512 PRIVATE ${flags})
+    farfield_test_options(${name}_avx512 farfield::engine)
+    set_target_properties(${name}_avx512 PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+    farfield_add_suite(${name}_avx512 ${name}_avx512 ${name} engine sanitize)
+  endforeach()
 endfunction()

@@ -14,34 +14,35 @@
 namespace farfield {
 namespace {
 
-constexpr int64_t kLanes = 16;  // partial results that stay in vector registers
+constexpr int64_t kPartials = 16;  // partial results that stay in vector registers
 
 template <class A>
 A row_max(const A* x, int64_t n) {
-  A lanes[kLanes];
-  std::fill(lanes, lanes + kLanes, x[0]);
+  A partials[kPartials];
+  std::fill(partials, partials + kPartials, x[0]);
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (int64_t l = 0; l < kLanes; ++l) lanes[l] = x[i + l] > lanes[l] ? x[i + l] : lanes[l];
-  A result = *std::max_element(lanes, lanes + kLanes);
+  for (; i + kPartials <= n; i += kPartials)
+    for (int64_t l = 0; l < kPartials; ++l)
+      partials[l] = x[i + l] > partials[l] ? x[i + l] : partials[l];
+  A result = *std::max_element(partials, partials + kPartials);
   for (; i < n; ++i) result = std::max(result, x[i]);
   return result;
 }
 
-// Sum of e^(x - shift), in a fixed order, and its terms, which may overwrite x, unless they are not
-// wanted. A NaN or an infinity in x makes it NaN.
+// Sum of e^(x - shift), in a fixed order. A NaN or an infinity in x makes it NaN. Writes its terms
+// to `terms`, which may be x, unless that is null.
 template <class A>
 A sum_exp(const A* x, int64_t n, A shift, A* terms = nullptr) {
-  A lanes[kLanes] = {};
+  A partials[kPartials] = {};
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    A e[kLanes];
-    for (int64_t l = 0; l < kLanes; ++l) e[l] = fast_exp(x[i + l] - shift);
-    for (int64_t l = 0; l < kLanes; ++l) lanes[l] += e[l];
-    if (terms != nullptr) std::copy_n(e, kLanes, terms + i);
+  for (; i + kPartials <= n; i += kPartials) {
+    A e[kPartials];
+    for (int64_t l = 0; l < kPartials; ++l) e[l] = fast_exp(x[i + l] - shift);
+    for (int64_t l = 0; l < kPartials; ++l) partials[l] += e[l];
+    if (terms != nullptr) std::copy_n(e, kPartials, terms + i);
   }
   A result = 0;
-  for (const A lane : lanes) result += lane;
+  for (const A partial : partials) result += partial;
   for (; i < n; ++i) {
     const A e = fast_exp(x[i] - shift);
     result += e;
@@ -91,17 +92,17 @@ void scale_row(const A* x, int64_t n, A factor, T* to) {
   for (; i < n; ++i) to[i] = static_cast<T>(factor * x[i]);
 }
 
-// For one row of logits: its nll and, unless dx is null, its gradient. room: of n values, may be dx
-// or the logits.
+// For one row of logits: its nll and, unless dx is null, its gradient. terms: working memory of n
+// values, which may be dx or the logits.
 template <class A, class T>
-A nll_of_row(const A* x, int64_t n, int32_t target, A factor, T* dx, A* room) {
+A nll_of_row(const A* x, int64_t n, int32_t target, A factor, T* dx, A* terms) {
   const A shift = row_max(x, n), x_target = x[target];
-  const A sum = sum_exp(x, n, shift, dx == nullptr ? nullptr : room);
+  const A sum = sum_exp(x, n, shift, dx == nullptr ? nullptr : terms);
   const A nll = std::log(sum) + (shift - x_target);
   if (dx == nullptr) return nll;
   const A share = factor / sum;
-  const A at_target = share * room[target];
-  scale_row(room, n, share, dx);
+  const A at_target = share * terms[target];
+  scale_row(terms, n, share, dx);
   dx[target] = static_cast<T>(at_target - factor);
   return nll;
 }
@@ -138,9 +139,9 @@ void cross_entropy_rows(Cpu, const Tensor& logits, const Tensor& targets, double
       std::vector<A> buffer(static_cast<size_t>(kInPlace ? 0 : n));
       for (int64_t row = begin; row < end; ++row) {
         T* const dx = to == nullptr ? to : to + row * n;
-        A* room = buffer.data();
-        if constexpr (kInPlace) room = dx;
-        to_nll[row] = nll_of_row(from + row * n, n, target[row], static_cast<A>(scale), dx, room);
+        A* terms = buffer.data();
+        if constexpr (kInPlace) terms = dx;
+        to_nll[row] = nll_of_row(from + row * n, n, target[row], static_cast<A>(scale), dx, terms);
       }
     });
   });

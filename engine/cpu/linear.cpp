@@ -44,30 +44,32 @@ struct Epilogue {
   template <class F>
   void write(const F& u, int64_t offset, int64_t size) const {
     T* const to_y = y + offset;
-    if (gelu) return write_gelu(u, to_y, kept == nullptr ? nullptr : kept + offset, size);
+    if (gelu)
+      return kept == nullptr ? write_gelu<false>(u, to_y, to_y, size)
+                             : write_gelu<true>(u, to_y, kept + offset, size);
     int64_t i = 0;
     for (; i + kWidth <= size; i += kWidth) lanes::store_rounded(to_y + i, u(At<V>{i}));
     for (; i < size; ++i) to_y[i] = static_cast<T>(u(At<A>{i}));
   }
 
-  template <class F>
+  // to_kept is not written unless kKeeps.
+  template <bool kKeeps, class F>
   static void write_gelu(const F& u, T* to_y, T* to_kept, int64_t size) {
     const lanes::GeluLanes<A> gelu_of;
     const auto put = [&](V x, T* value, T* left) {
       const lanes::Gelu<A> f = gelu_of(x);
       lanes::store_rounded(value, f.value);
-      if (left != nullptr) lanes::store_rounded(left, kKeepsSlope<T> ? f.slope : x);
+      if constexpr (kKeeps) lanes::store_rounded(left, kKeepsSlope<T> ? f.slope : x);
     };
     int64_t i = 0;
-    for (; i + kWidth <= size; i += kWidth)
-      put(u(At<V>{i}), to_y + i, to_kept == nullptr ? nullptr : to_kept + i);
+    for (; i + kWidth <= size; i += kWidth) put(u(At<V>{i}), to_y + i, to_kept + i);
     if (i == size) return;
     A rest[kWidth] = {};
     for (int64_t l = 0; i + l < size; ++l) rest[l] = u(At<A>{i + l});
     T value[kWidth], left[kWidth];
     put(lanes::load(rest), value, left);
     std::copy_n(value, size - i, to_y + i);
-    if (to_kept != nullptr) std::copy_n(left, size - i, to_kept + i);
+    if constexpr (kKeeps) std::copy_n(left, size - i, to_kept + i);
   }
 };
 
@@ -82,16 +84,19 @@ void gelu_backward_row(const T* kept, const T* dy, T* du, Accumulate<T>* sums, i
     lanes::store_rounded(to, lanes::load_wide(g) * (kKeepsSlope<T> ? left : gelu(left).slope));
   };
   int64_t i = 0;
-  for (; i + kWidth <= n; i += kWidth) product(kept + i, dy + i, du + i);
+  for (; i + kWidth <= n; i += kWidth) {
+    product(kept + i, dy + i, du + i);
+    if (sums != nullptr)
+      lanes::store<A>(sums + i, lanes::load(sums + i) + lanes::load_wide(du + i));
+  }
   if (i < n) {
     T x[kWidth] = {}, g[kWidth] = {}, to[kWidth];
     std::copy_n(kept + i, n - i, x);
     std::copy_n(dy + i, n - i, g);
     product(x, g, to);
     std::copy_n(to, n - i, du + i);
+    for (; sums != nullptr && i < n; ++i) sums[i] += static_cast<A>(du[i]);
   }
-  if (sums != nullptr)
-    for (int64_t k = 0; k < n; ++k) sums[k] += static_cast<A>(du[k]);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "engine/kernels/norm.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -15,11 +16,14 @@ namespace {
 
 constexpr int64_t kGrain = int64_t{1} << 15;  // elements of a chunk
 
-// Rows whose means, roots and quotients are computed together: fewer where they are long, so that
-// they stay in the first-level cache.
+// Rows whose means, roots and quotients are computed together: a power of two, and few where rows
+// are long, so that they stay in the first-level cache.
 template <class A>
-int64_t rows_at_once(int64_t d) {
-  return std::clamp<int64_t>(4096 / d, 1, kRowsAtOnce<A>);
+int64_t rows_at_once(int64_t elements_per_row) {
+  constexpr int64_t kBytes = 16 << 10, kLeast = 4;
+  const int64_t fits = kBytes / (elements_per_row * static_cast<int64_t>(sizeof(A)));
+  const auto rows = static_cast<uint64_t>(std::max(fits, kLeast));
+  return std::min(static_cast<int64_t>(std::bit_floor(rows)), kRowsAtOnce<A>);
 }
 
 // Rows of a chunk whose contributions to dweight and dbias are summed before they are combined: at
@@ -137,13 +141,13 @@ void layer_norm_forward(Cpu, const Tensor& x, const Tensor& residual, const Tens
         if (means != nullptr) {
           for (int64_t i = 0; i < n; ++i)
             rows_s.set(i, d, [s_i = s[i]](auto at) { return at(s_i); });
-          rows_s.over(d, m);
+          rows_s.finish(d, m);
         }
         for (int64_t i = 0; i < n; ++i)
           squares.set(i, d, [s_i = s[i], m_i = m[i]](auto at) {
             return (at(s_i) - m_i) * (at(s_i) - m_i);
           });
-        squares.over(d, r);
+        squares.finish(d, r);
         for (A& value : r) value = rstd_of(value, static_cast<A>(eps));
         for (int64_t i = 0; i < n; ++i)
           Row<T>::normalize(s[i], m[i], r[i], w, b, d, out + (row + i) * d);
@@ -175,7 +179,7 @@ void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tenso
       std::fill_n(dw, 2 * d, A(0));
       const int64_t group = rows_at_once<A>(2 * d);
       std::vector<A> room(static_cast<size_t>(2 * group * d));
-      const auto add_group = [&](int64_t row, int64_t n_row) {
+      const auto gradients_of_group = [&](int64_t row, int64_t n_row) {
         A *const n = room.data(), *const g = n + group * d;
         RowMeans<A> rows_g, rows_gn;
         for (int64_t i = 0; i < n_row; ++i) {
@@ -188,8 +192,8 @@ void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tenso
           rows_gn.set(i, d, [&](auto at) { return at(g_i) * at(n_i); });
         }
         A mean_g[kRowsAtOnce<A>] = {}, mean_gn[kRowsAtOnce<A>];
-        if (means != nullptr) rows_g.over(d, mean_g);
-        rows_gn.over(d, mean_gn);
+        if (means != nullptr) rows_g.finish(d, mean_g);
+        rows_gn.finish(d, mean_gn);
         for (int64_t i = 0; i < n_row; ++i) {
           const int64_t first = (row + i) * d;
           Row<T>::backward(n + i * d, g + i * d, mean_g[i], mean_gn[i], rstds[row + i],
@@ -199,7 +203,8 @@ void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tenso
       constexpr int64_t kRows = 16;  // whose elements stay in the first-level cache, or the second
       for (int64_t row = begin; row < end; row += kRows) {
         const int64_t last = std::min(end, row + kRows);
-        for (int64_t r = row; r < last; r += group) add_group(r, std::min(group, last - r));
+        for (int64_t r = row; r < last; r += group)
+          gradients_of_group(r, std::min(group, last - r));
         Row<T>::add_to_weights(in + row * d, grad + row * d,
                                means != nullptr ? means + row : nullptr, rstds + row, last - row, d,
                                dw, dw + d);

@@ -6,6 +6,7 @@
 #include "engine/cpu/lanes.h"
 
 namespace farfield {
+inline namespace FARFIELD_LANES {
 
 /// Reads rows at a place: an element each, or the vector that begins there, in type V.
 template <class V>
@@ -21,11 +22,11 @@ struct At {
   }
 };
 
-/// The sum of a row, but for the last additions, of its lanes.
+/// A sum of which the last additions are left: of the lanes, and of `rest`.
 template <class A>
 struct LaneSums {
   lanes::Vec<A> lanes{};
-  A rest = 0;  ///< of elements behind the last whole vectors
+  A rest = 0;  ///< of the terms behind the last 32, or multiple of 32
 };
 
 /// The terms f(At<V>{0}), f(At<V>{1}), ..., n of them, added in an order fixed by n. Many lanes, so
@@ -50,7 +51,7 @@ LaneSums<A> lane_sums_of(int64_t n, const F& f) {
   return {sums[0], rest};
 }
 
-/// Their sum.
+/// The sum of lane_sums_of().
 template <class A, class F>
 A sum_of(int64_t n, const F& f) {
   const LaneSums<A> sums = lane_sums_of<A>(n, f);
@@ -75,7 +76,7 @@ class RowMeans {
   }
   /// means[i] = the sum_of row i / n, to the bit, for each of kRowsAtOnce rows: 0 where none was
   /// set. Overwrites the sums.
-  void over(int64_t n, A* means) {
+  void finish(int64_t n, A* means) {
     const lanes::Vec<A> sums = lanes::sums_of<A>(rows_) + lanes::load(rest_);
     lanes::store<A>(means, sums / lanes::splat(static_cast<A>(n)));
   }
@@ -85,4 +86,5 @@ class RowMeans {
   A rest_[kRowsAtOnce<A>] = {};
 };
 
+}  // namespace FARFIELD_LANES
 }  // namespace farfield

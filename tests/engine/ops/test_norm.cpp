@@ -41,7 +41,8 @@ Case make(const Shape& shape, DType dtype) {
           random_tensor(row, 3, 0.5, 1.5, acc), random_tensor(row, 4, -1, 1, acc)};
 }
 
-const Shape kShapes[] = {{1}, {3, 1}, {2, 3, 8}, {5, 33}, {37, 64}, {2, 100, 257}, {1, 4096}};
+const Shape kShapes[] = {{1},      {3, 1},        {2, 3, 8}, {5, 33},
+                         {37, 64}, {2, 100, 257}, {1, 4096}, {3, 5000}};
 
 BOOST_AUTO_TEST_CASE(a_small_row_by_hand) {
   const Tensor x = Tensor::from({1, 3}, {2}, DType::f64);
@@ -172,7 +173,7 @@ std::vector<Tensor> gradients(const Shape& shape, DType dtype) {
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_every_dtype_agree_with_float64) {
-  for (const Shape& shape : {Shape{5, 33}, Shape{3, 67, 129}}) {
+  for (const Shape& shape : {Shape{5, 33}, Shape{37, 64}, Shape{3, 67, 129}, Shape{3, 2500}}) {
     const std::vector<Tensor> want = gradients(shape, DType::f64);
     const std::vector<Tensor> f32 = gradients(shape, DType::f32);
     const std::vector<Tensor> bf16 = gradients(shape, DType::bf16);
@@ -183,6 +184,33 @@ BOOST_AUTO_TEST_CASE(gradients_of_every_dtype_agree_with_float64) {
         // the sum x + residual is stored in bfloat16: its rounding enters every term
         BOOST_TEST(all_close(bf16[i], want[i], Tolerance{i == 0 ? 2e-2 : 0.1, 1e-2}));
       }
+    }
+  }
+}
+
+// On the CPU the means of several rows are finished together.
+BOOST_AUTO_TEST_CASE(a_row_has_the_same_bits_alone_and_nan_stays_in_its_row) {
+  for (const DType dtype : {DType::f64, DType::f32, DType::bf16}) {
+    Case c = make({37, 40}, dtype);
+    std::vector<double> values = c.x.to_vector();
+    values[5 * 40 + 7] = std::numeric_limits<double>::quiet_NaN();
+    c.x = Tensor::from(values, c.x.shape(), dtype);
+    Tensor x = c.x;
+    x.set_requires_grad();
+    const Tensor y = layer_norm(x, c.weight, c.bias, kEps);
+    backward(dot({cast(y, DType::f64)}, {cast(c.residual, DType::f64)}));
+    for (int64_t row = 0; row < 37; ++row) {
+      Tensor alone = slice(c.x, 0, row, row + 1).clone();
+      alone.set_requires_grad();
+      const Tensor y_alone = layer_norm(alone, c.weight, c.bias, kEps);
+      backward(
+          dot({cast(y_alone, DType::f64)}, {cast(slice(c.residual, 0, row, row + 1), DType::f64)}));
+      const auto is_same = [&](const Tensor& all, const Tensor& one) {
+        const Tensor part = slice(all, 0, row, row + 1);
+        return row == 5 ? std::isnan(part.to_vector()[0]) : static_cast<bool>(same_bits(part, one));
+      };
+      BOOST_TEST(is_same(y, y_alone), dtype << ' ' << row);
+      BOOST_TEST(is_same(x.grad(), alone.grad()), dtype << ' ' << row);
     }
   }
 }
