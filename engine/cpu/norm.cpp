@@ -1,7 +1,6 @@
 #include "engine/kernels/norm.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -16,14 +15,15 @@ namespace {
 
 constexpr int64_t kGrain = int64_t{1} << 15;  // elements of a chunk
 
-// Rows whose means, roots and quotients are computed together: a power of two, and few where rows
-// are long, so that they stay in the first-level cache.
-template <class A>
-int64_t rows_at_once(int64_t elements_per_row) {
-  constexpr int64_t kBytes = 16 << 10, kLeast = 4;
-  const int64_t fits = kBytes / (elements_per_row * static_cast<int64_t>(sizeof(A)));
-  const auto rows = static_cast<uint64_t>(std::max(fits, kLeast));
-  return std::min(static_cast<int64_t>(std::bit_floor(rows)), kRowsAtOnce<A>);
+// f(the number of rows, a constant, whose means, roots and quotients are computed together).
+// Several pay for short rows of narrow numbers, whose few vectors do not hide how long these take.
+template <class T, class F>
+void with_rows_at_once(int64_t d, const F& f) {
+  using A = Accumulate<T>;
+  constexpr int64_t kShort = 128;
+  if constexpr (!std::is_same_v<T, A>)
+    if (d <= kShort) return f(std::integral_constant<int64_t, lanes::kLanes<A>>{});
+  f(std::integral_constant<int64_t, 1>{});
 }
 
 // Rows of a chunk whose contributions to dweight and dbias are summed before they are combined: at
@@ -123,21 +123,21 @@ void layer_norm_forward(Cpu, const Tensor& x, const Tensor& residual, const Tens
     const A *const w = weight.data<A>(), *const b = bias.defined() ? bias.data<A>() : nullptr;
     T* const out = y.data<T>();
     A *const means = mean.defined() ? mean.data<A>() : nullptr, *const rstds = rstd.data<A>();
-    parallel_chunks(rows, std::max<int64_t>(1, kGrain / d), [&](int64_t begin, int64_t end) {
+    const auto run = [&](auto at_once, int64_t begin, int64_t end) {
       constexpr bool kWidens = !std::is_same_v<T, A>;
-      const int64_t group = rows_at_once<A>(d);
-      std::vector<A> room(static_cast<size_t>(kWidens ? group * d : 0));
-      for (int64_t row = begin; row < end; row += group) {
-        const int64_t n = std::min(group, end - row);
-        const A* s[kRowsAtOnce<A>];
+      constexpr int64_t kRows = at_once();
+      std::vector<A> room(static_cast<size_t>(kWidens ? kRows * d : 0));
+      for (int64_t row = begin; row < end; row += kRows) {
+        const int64_t n = kRows == 1 ? 1 : std::min(kRows, end - row);
+        const A* s[kRows];
         for (int64_t i = 0; i < n; ++i) {
           const int64_t first = (row + i) * d;
           s[i] = Row<T>::load(in + first, add != nullptr ? add + first : nullptr, d,
                               add != nullptr ? stored + first : nullptr,
                               kWidens ? room.data() + i * d : nullptr);
         }
-        A m[kRowsAtOnce<A>] = {}, r[kRowsAtOnce<A>];
-        RowMeans<A> rows_s, squares;
+        A m[kRows] = {}, r[kRows];
+        RowMeans<A, kRows> rows_s, squares;
         if (means != nullptr) {
           for (int64_t i = 0; i < n; ++i)
             rows_s.set(i, d, [s_i = s[i]](auto at) { return at(s_i); });
@@ -154,6 +154,10 @@ void layer_norm_forward(Cpu, const Tensor& x, const Tensor& residual, const Tens
         if (means != nullptr) std::copy_n(m, n, means + row);
         std::copy_n(r, n, rstds + row);
       }
+    };
+    with_rows_at_once<T>(d, [&](auto at_once) {
+      parallel_chunks(rows, std::max<int64_t>(1, kGrain / d),
+                      [&](int64_t begin, int64_t end) { run(at_once, begin, end); });
     });
   });
 }
@@ -174,14 +178,14 @@ void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tenso
     T* const out = ds.data<T>();
     Tensor partial = Tensor::empty({chunks, 2, d}, dtype_of<A>);
     A* const partials = partial.data<A>();
-    parallel_chunks(rows, grain, [&](int64_t begin, int64_t end) {
+    const auto run = [&](auto at_once, int64_t begin, int64_t end) {
+      constexpr int64_t kAtOnce = at_once();
       A* const dw = partials + begin / grain * 2 * d;
       std::fill_n(dw, 2 * d, A(0));
-      const int64_t group = rows_at_once<A>(2 * d);
-      std::vector<A> room(static_cast<size_t>(2 * group * d));
+      std::vector<A> room(static_cast<size_t>(2 * kAtOnce * d));
       const auto gradients_of_group = [&](int64_t row, int64_t n_row) {
-        A *const n = room.data(), *const g = n + group * d;
-        RowMeans<A> rows_g, rows_gn;
+        A *const n = room.data(), *const g = n + kAtOnce * d;
+        RowMeans<A, kAtOnce> rows_g, rows_gn;
         for (int64_t i = 0; i < n_row; ++i) {
           const int64_t first = (row + i) * d;
           A *const n_i = n + i * d, *const g_i = g + i * d;
@@ -191,7 +195,7 @@ void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tenso
           if (means != nullptr) rows_g.set(i, d, [&](auto at) { return at(g_i); });
           rows_gn.set(i, d, [&](auto at) { return at(g_i) * at(n_i); });
         }
-        A mean_g[kRowsAtOnce<A>] = {}, mean_gn[kRowsAtOnce<A>];
+        A mean_g[kAtOnce] = {}, mean_gn[kAtOnce];
         if (means != nullptr) rows_g.finish(d, mean_g);
         rows_gn.finish(d, mean_gn);
         for (int64_t i = 0; i < n_row; ++i) {
@@ -203,12 +207,15 @@ void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tenso
       constexpr int64_t kRows = 16;  // whose elements stay in the first-level cache, or the second
       for (int64_t row = begin; row < end; row += kRows) {
         const int64_t last = std::min(end, row + kRows);
-        for (int64_t r = row; r < last; r += group)
-          gradients_of_group(r, std::min(group, last - r));
+        for (int64_t r = row; r < last; r += kAtOnce)
+          gradients_of_group(r, kAtOnce == 1 ? 1 : std::min(kAtOnce, last - r));
         Row<T>::add_to_weights(in + row * d, grad + row * d,
                                means != nullptr ? means + row : nullptr, rstds + row, last - row, d,
                                dw, dw + d);
       }
+    };
+    with_rows_at_once<T>(d, [&](auto at_once) {
+      parallel_chunks(rows, grain, [&](int64_t begin, int64_t end) { run(at_once, begin, end); });
     });
     A *const dw = dweight.data<A>(), *const db = dbias.data<A>();
     std::fill_n(dw, d, A(0));

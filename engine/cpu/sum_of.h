@@ -58,13 +58,9 @@ A sum_of(int64_t n, const F& f) {
   return lanes::sum_of<A>(sums.lanes) + sums.rest;
 }
 
-/// Rows whose sums are finished together.
-template <class A>
-inline constexpr int64_t kRowsAtOnce = lanes::kLanes<A>;
-
-/// The means of at most kRowsAtOnce rows. The last additions and the divisions are made for all of
-/// them at once: each alone would wait for one after the other.
-template <class A>
+/// The means of up to kRows rows, 1 or as many as a vector has lanes. The last additions and the
+/// divisions of several are made at once: each row alone would wait for one after the other.
+template <class A, int64_t kRows>
 class RowMeans {
  public:
   /// Row i has the terms f(At<V>{0}), f(At<V>{1}), ..., n of them, added as by sum_of.
@@ -74,16 +70,22 @@ class RowMeans {
     rows_[i] = sums.lanes;
     rest_[i] = sums.rest;
   }
-  /// means[i] = the sum_of row i / n, to the bit, for each of kRowsAtOnce rows: 0 where none was
-  /// set. Overwrites the sums.
+  /// means[i] = the sum_of row i / n, to the bit, for each of kRows rows: 0 where none was set.
+  /// Overwrites the sums.
   void finish(int64_t n, A* means) {
-    const lanes::Vec<A> sums = lanes::sums_of<A>(rows_) + lanes::load(rest_);
-    lanes::store<A>(means, sums / lanes::splat(static_cast<A>(n)));
+    const auto divisor = static_cast<A>(n);
+    if constexpr (kRows == 1) {
+      means[0] = (lanes::sum_of<A>(rows_[0]) + rest_[0]) / divisor;
+    } else {
+      static_assert(kRows == lanes::kLanes<A>);
+      const lanes::Vec<A> sums = lanes::sums_of<A>(rows_) + lanes::load(rest_);
+      lanes::store<A>(means, sums / lanes::splat(divisor));
+    }
   }
 
  private:
-  lanes::Vec<A> rows_[kRowsAtOnce<A>] = {};
-  A rest_[kRowsAtOnce<A>] = {};
+  lanes::Vec<A> rows_[kRows] = {};
+  A rest_[kRows] = {};
 };
 
 }  // namespace FARFIELD_LANES
