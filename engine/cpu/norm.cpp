@@ -15,15 +15,19 @@ namespace {
 
 constexpr int64_t kGrain = int64_t{1} << 15;  // elements of a chunk
 
-// f(the number of rows, a constant, whose means, roots and quotients are computed together).
-// Several pay for short rows of narrow numbers, whose few vectors do not hide how long these take.
+// f(n, begin, end) for chunks of rows of d values, in parallel; n, a constant, is the number of
+// rows whose means, roots and quotients are computed together. Several pay for short rows of narrow
+// numbers, whose few vectors do not hide how long these take.
 template <class T, class F>
-void with_rows_at_once(int64_t d, const F& f) {
+void for_chunks_of_rows(int64_t rows, int64_t grain, int64_t d, const F& f) {
   using A = Accumulate<T>;
   constexpr int64_t kShort = 128;
+  const auto run = [&](auto at_once) {
+    parallel_chunks(rows, grain, [&](int64_t begin, int64_t end) { f(at_once, begin, end); });
+  };
   if constexpr (!std::is_same_v<T, A>)
-    if (d <= kShort) return f(std::integral_constant<int64_t, lanes::kLanes<A>>{});
-  f(std::integral_constant<int64_t, 1>{});
+    if (d <= kShort) return run(std::integral_constant<int64_t, lanes::kLanes<A>>{});
+  run(std::integral_constant<int64_t, 1>{});
 }
 
 // Rows of a chunk whose contributions to dweight and dbias are summed before they are combined: at
@@ -64,7 +68,7 @@ struct Row {
   }
 
   // n = (s - mean) rstd and g = dy weight of a row.
-  static void load_gradients(const T* __restrict s, const T* __restrict dy,
+  static void gradient_terms(const T* __restrict s, const T* __restrict dy,
                              const A* __restrict weight, A mean, A rstd, int64_t d, A* __restrict n,
                              A* __restrict g) {
     for (int64_t i = 0; i < d; ++i) {
@@ -123,12 +127,13 @@ void layer_norm_forward(Cpu, const Tensor& x, const Tensor& residual, const Tens
     const A *const w = weight.data<A>(), *const b = bias.defined() ? bias.data<A>() : nullptr;
     T* const out = y.data<T>();
     A *const means = mean.defined() ? mean.data<A>() : nullptr, *const rstds = rstd.data<A>();
-    const auto run = [&](auto at_once, int64_t begin, int64_t end) {
+    const int64_t grain = std::max<int64_t>(1, kGrain / d);
+    for_chunks_of_rows<T>(rows, grain, d, [&](auto at_once, int64_t begin, int64_t end) {
       constexpr bool kWidens = !std::is_same_v<T, A>;
       constexpr int64_t kRows = at_once();
       std::vector<A> room(static_cast<size_t>(kWidens ? kRows * d : 0));
       for (int64_t row = begin; row < end; row += kRows) {
-        const int64_t n = kRows == 1 ? 1 : std::min(kRows, end - row);
+        const int64_t n = std::min(kRows, end - row);
         const A* s[kRows];
         for (int64_t i = 0; i < n; ++i) {
           const int64_t first = (row + i) * d;
@@ -154,10 +159,6 @@ void layer_norm_forward(Cpu, const Tensor& x, const Tensor& residual, const Tens
         if (means != nullptr) std::copy_n(m, n, means + row);
         std::copy_n(r, n, rstds + row);
       }
-    };
-    with_rows_at_once<T>(d, [&](auto at_once) {
-      parallel_chunks(rows, std::max<int64_t>(1, kGrain / d),
-                      [&](int64_t begin, int64_t end) { run(at_once, begin, end); });
     });
   });
 }
@@ -178,7 +179,7 @@ void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tenso
     T* const out = ds.data<T>();
     Tensor partial = Tensor::empty({chunks, 2, d}, dtype_of<A>);
     A* const partials = partial.data<A>();
-    const auto run = [&](auto at_once, int64_t begin, int64_t end) {
+    for_chunks_of_rows<T>(rows, grain, d, [&](auto at_once, int64_t begin, int64_t end) {
       constexpr int64_t kAtOnce = at_once();
       A* const dw = partials + begin / grain * 2 * d;
       std::fill_n(dw, 2 * d, A(0));
@@ -189,7 +190,7 @@ void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tenso
         for (int64_t i = 0; i < n_row; ++i) {
           const int64_t first = (row + i) * d;
           A *const n_i = n + i * d, *const g_i = g + i * d;
-          Row<T>::load_gradients(in + first, grad + first, w,
+          Row<T>::gradient_terms(in + first, grad + first, w,
                                  means != nullptr ? means[row + i] : A{0}, rstds[row + i], d, n_i,
                                  g_i);
           if (means != nullptr) rows_g.set(i, d, [&](auto at) { return at(g_i); });
@@ -208,14 +209,11 @@ void layer_norm_backward(Cpu, const Tensor& s, const Tensor& weight, const Tenso
       for (int64_t row = begin; row < end; row += kRows) {
         const int64_t last = std::min(end, row + kRows);
         for (int64_t r = row; r < last; r += kAtOnce)
-          gradients_of_group(r, kAtOnce == 1 ? 1 : std::min(kAtOnce, last - r));
+          gradients_of_group(r, std::min(kAtOnce, last - r));
         Row<T>::add_to_weights(in + row * d, grad + row * d,
                                means != nullptr ? means + row : nullptr, rstds + row, last - row, d,
                                dw, dw + d);
       }
-    };
-    with_rows_at_once<T>(d, [&](auto at_once) {
-      parallel_chunks(rows, grain, [&](int64_t begin, int64_t end) { run(at_once, begin, end); });
     });
     A *const dw = dweight.data<A>(), *const db = dbias.data<A>();
     std::fill_n(dw, d, A(0));
